@@ -67,7 +67,7 @@ def lift(document: Any) -> Transcript:
 
 def _add(native: Native, path: Path, context: LiftContext) -> None:
     """Adds a message. Several results are a message each."""
-    if native["role"] == "tool" and "tool_messages" in native:
+    if native["role"] == "tool" and native.get("tool_messages") is not None:
         for k, each in enumerate(native["tool_messages"]):
             _add({**(omit(native, "tool_messages") if k == 0 else {}), **each}, (*path, "tool_messages", k), context)
         return

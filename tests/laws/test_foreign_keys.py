@@ -25,7 +25,7 @@ from tests.support import Sample, about, dumped, names, samples_of
 
 VALUES: list[Any] = ["x", "", 7, 2.5, True, None, ["x"], [[]], [{"k": "x"}], {"k": "x"}, {"type": "x"}, [], {}]
 """Values of every type of JSON: one of them is of the wrong type for any key."""
-TRIES = 1500 if tiers.is_exhaustive() else 8
+TRIES = 1500 if tiers.is_exhaustive() else 16
 """Documents of a dialect that are tried."""
 
 

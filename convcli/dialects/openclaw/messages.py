@@ -122,12 +122,12 @@ DEFINITIONS = Definitions("name=name description=description parameters=paramete
 def lift_message(native: Native, path: Path, reader: blocks.Reader, usual: Native = NOTHING) -> blocks.Lifted:
     """Reads one native message: as one message, or one for each result and for each run of blocks between them. `usual`
     values of keys without a field may be left out."""
-    content, role = native.get("content"), native["role"]
+    role, content = native["role"], native.get("content")
     if role == BASH:
         return [(Message("user", [Opaque(blocks.NAME, native)]), [()])]
-    has_blocks = isinstance(content, list) and role not in SUMMARIES
-    if has_blocks and not blocks.RESULT_TYPES.isdisjoint([block["type"] for block in content]):
-        return _lift_mixed(native, content, reader)
+    kinds = [block["type"] for block in content] if isinstance(content, list) and role not in SUMMARIES else []
+    if not blocks.RESULT_TYPES.isdisjoint(kinds):
+        return _lift_mixed(native, native["content"], reader)
     if role in RESULT_ROLES:
         return [(_result_message(blocks.lift_result(native, reader, usual=usual)), [()])]
     message, part_paths = _lift_turn(native, reader, usual)

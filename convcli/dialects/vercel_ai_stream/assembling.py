@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.ai_sdk.shown import MESSAGE
 from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, except_keys, omit
 from convcli.kit.streams import Growing
+from convcli.kit.supported import fields
 from convcli.kit.values import pairs
 from convcli.model.transcript import Path
 
@@ -25,6 +25,8 @@ TOOL_KEYS = frozenset(("type", "toolCallId", "toolName", "dynamic"))
 ASKED = pairs("approvalId=id approvalDescriptor=descriptor reason=requestReason")
 ANSWERED = pairs("approvalId=id")
 """The keys of an approval request and its answer in the part of the call."""
+OF_MESSAGE = fields("id role content parts toolInvocations metadata")
+"""Keys that are read in a message."""
 
 
 def call_metadata(event: Native) -> Native:
@@ -142,7 +144,7 @@ class Answer:
     def _unknown_keys(self, event: Native, at: int, *known: str) -> None:
         """Adds unknown keys of an event to the message. With one that a message has, the event is kept."""
         unknown = {key: value for key, value in event.items() if key not in ("type", *known) and value is not None}
-        taken = {key: value for key, value in unknown.items() if key in MESSAGE.names}
+        taken = {key: value for key, value in unknown.items() if key in OF_MESSAGE}
         if taken:
             self._keep({"type": event["type"], **taken}, at)
         for key, value in omit(unknown, *taken).items():
