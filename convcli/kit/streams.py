@@ -158,10 +158,10 @@ def grow(node: dict[str, Any], key: str, text: str) -> None:
 
 
 def extend(node: dict[str, Any], key: str, items: Sequence[Any]) -> None:
-    """Appends items to the list under `key`."""
+    """Appends items to the list under `key`. A value there that is no list becomes the first item."""
     before = node.get(key)
     if not isinstance(before, Items):
-        before = node[key] = Items(before if isinstance(before, list) else ())
+        before = node[key] = Items(before if isinstance(before, list) else () if before is None else (before,))
     before.extend(items)
 
 

@@ -6,6 +6,7 @@ from convcli.families.anthropic.policy import OTHER_EVENTS
 from convcli.kit import streams
 from convcli.kit.objects import Native, omit, without_nulls
 from convcli.kit.streams import Growing, Pieces, Slots
+from convcli.kit.supported import fields
 from convcli.kit.values import paths, read_arguments
 from convcli.model.transcript import Path
 
@@ -26,6 +27,8 @@ EVENT_KEYS = paths(
     "ping=type"
 )
 """The keys of the known events."""
+OF_BLOCK = fields("type id name input text thinking signature data citations deltas")
+"""Keys that are read in a block."""
 
 
 class Answer:
@@ -52,11 +55,15 @@ class Answer:
             self._keep(other_keys, self.slots.get(event.get("index", -1)), (at,))
 
     def _keep(self, other_keys: Native, slot: int | None, path: Path) -> None:
-        """Keeps other keys of an event in the block that it concerns, or in the message."""
+        """Keeps other keys of an event in the block that it concerns, or in the message. Those that are read in a block
+        mean something else here."""
         for key, value in other_keys.items():
             if slot is None:
                 streams.restate(self.response, key, value)
                 self.routes.setdefault((key,), (*path, key))
+            elif key in OF_BLOCK:
+                streams.extend(self.blocks[slot], "deltas", [{key: value}])
+                self.first[slot].add("deltas", path)
             else:
                 streams.restate(self.blocks[slot], key, value)
                 self.first[slot].setdefault(key, (*path, key))
