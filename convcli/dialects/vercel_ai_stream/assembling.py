@@ -101,7 +101,9 @@ class Answer:
         if stem in ("text", "reasoning") and step in ("start", "delta", "end"):
             self._text(event, stem, step, at)
         elif kind in CALLS:
-            CALLS[kind](self, event, at)
+            if "state" in event:  # the state of the call follows from the types of its events
+                self._unknown_keys({"type": kind, "state": event["state"]}, at)
+            CALLS[kind](self, omit(event, "state"), at)
         elif kind in WHOLE:
             self._whole(event, at)
         elif kind == "start-step":
