@@ -19,7 +19,7 @@ from typing import Any
 from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, get_extras, make_extras, omit, without_empty
+from convcli.kit.objects import Native, get_extras, make_extras, omit, together, without_empty
 from convcli.kit.supported import TEXTS, fields
 from convcli.kit.values import paths
 from convcli.model.branches import active
@@ -44,18 +44,14 @@ USUAL = {"type": ERRORED, "error": {"type": "error", "error": {"type": "api_erro
 def lift(document: Any) -> Transcript:
     """Returns what surrounds the request or the response, or the whole of a result without a response."""
     context = LiftContext(NAME, document, node_path=())
-    result = document.get("result") or {}
-    outer_keys = omit(document, "custom_id", "params", "result")
+    outer, rest = without_empty(document, "custom_id", "params"), {}
     if "params" in document:
         context.origin.form = REQUEST
-    elif result["type"] == SUCCEEDED:
-        context.origin.form = RESULT
-        outer_keys["result"] = omit(result, "type", "message")
     else:
-        context.origin.form = FAILURE
-        outer_keys["result"] = _lift_failure(result, context)
-    extra = without_empty(outer_keys)
-    return context.transcript(id=document["custom_id"], extras=make_extras(NAME, extra))
+        result = outer.pop("result")
+        context.origin.form = RESULT if result["type"] == SUCCEEDED else FAILURE
+        rest = omit(result, "type", "message") if result["type"] == SUCCEEDED else _lift_failure(result, context)
+    return context.transcript(id=document["custom_id"], extras=make_extras(NAME, outer, result=rest))
 
 
 def _lift_failure(result: Native, context: LiftContext) -> Native:
@@ -86,14 +82,15 @@ def form_of(transcript: Transcript) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns what surrounds a request or a response, or the whole line of a failed result."""
-    extra = omit(get_extras(transcript.extras, NAME), "bodyId")
-    first = {"custom_id": transcript.id}
+    extra = get_extras(transcript.extras, NAME)
+    first, others = {"custom_id": transcript.id}, together(omit(extra, "bodyId", "result"))
     if options.form == REQUEST:
-        return {**first, "params": None, **extra}
-    result = extra.pop("result", {})
+        return {**first, "params": None, **others}
+    others.pop("result", None)  # of a request
+    result = extra.get("result", {})
     if options.form == RESULT:
-        return {**first, "result": {"type": SUCCEEDED, **result, "message": None}, **extra}
-    return {**first, "result": _write_failure(transcript, result), **extra}
+        return {**first, "result": {"type": SUCCEEDED, **result, "message": None}, **others}
+    return {**first, "result": _write_failure(transcript, result), **others}
 
 
 def _write_failure(transcript: Transcript, result: Native) -> Native:

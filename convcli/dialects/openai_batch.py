@@ -20,7 +20,7 @@ from typing import Any
 from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, get_extras, has_content, make_extras, omit, without_empty
+from convcli.kit.objects import Native, as_object, get_extras, has_content, make_extras, omit, together, without_empty
 from convcli.kit.supported import TEXTS
 from convcli.kit.values import paths
 from convcli.model.dialect import BodyForm, Dialect, Options
@@ -102,14 +102,14 @@ def form_of(transcript: Transcript) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Writes what surrounds the body of a request or a result, or the line of a failed one."""
-    extra = omit(get_extras(transcript.extras, NAME), "bodyId")
+    extra = together(omit(get_extras(transcript.extras, NAME), "bodyId"))
     first = {"custom_id": transcript.id}
     if options.form in URLS:
         url = extra.pop("url", "")
         known = url if url.endswith("/responses") == (options.form == RESPONSES) and url else URLS[options.form or CHAT]
         return {**first, "method": extra.pop("method", "POST"), "url": known, "body": None, **extra}
     first = {"id": extra.pop("id"), **first} if "id" in extra else first
-    response, error = extra.pop("response", {}), extra.pop("error", {})
+    response, error = (as_object(extra.pop(key, None)) for key in ("response", "error"))
     if options.form == FAILURE:
         return {**first, "response": response or None, "error": _failure(transcript, response, error), **extra}
     response = {"status_code": ANSWERED, **response, "body": None}

@@ -156,9 +156,8 @@ def _lift_message(row: Native, i: int, header: Native) -> tuple[Message, Path, l
 
 
 def _extras(row: Native | None, extra: Native) -> Extras | None:
-    files = {key: extra[key] for key in FILES if key in extra}
-    rest = omit(extra, *FILES)
-    return make_extras(NAME, {**(row or {}), **files, **({"extra": rest} if rest else {})})
+    files = {key: extra.get(key) for key in FILES}
+    return make_extras(NAME, row, **files, extra=omit(extra, *FILES))
 
 
 def _usual_name(role: str, header: Native) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 from convcli.kit import results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, as_text, make_extras, omit
+from convcli.kit.objects import APART, Keys, Native, as_object, as_text, make_extras, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, take_counts
@@ -68,8 +68,11 @@ def lift(document: Any) -> Transcript:
 def _add(native: Native, path: Path, context: LiftContext) -> None:
     """Adds a message. Several results are a message each."""
     if native["role"] == "tool" and native.get("tool_messages") is not None:
+        around = omit(native, "tool_messages")
         for k, each in enumerate(native["tool_messages"]):
-            _add({**(omit(native, "tool_messages") if k == 0 else {}), **each}, (*path, "tool_messages", k), context)
+            others = {key: around[key] for key in around if around[key] != each.get(key, around[key])}
+            _add({**around, **each, **({APART: others} if others else {})}, (*path, "tool_messages", k), context)
+            around = {}
         return
     if _is_of_user(native):
         add_event(context, native, path)

@@ -79,8 +79,7 @@ def _lift(shell: Dialect, document: Any) -> Transcript:
         return about
     body, value = body_and_value
     transcript = shell.inner[body.dialect].lift(value)
-    id_extras = {ID: transcript.id} if transcript.id is not None else {}
-    extra = make_extras(shell.name, {**get_extras(about.extras, shell.name), **id_extras})
+    extra = make_extras(shell.name, get_extras(about.extras, shell.name), bodyId=transcript.id)
     if transcript.origin is not None:
         _move(transcript.origin, body.path)
         transcript.origin.form = form

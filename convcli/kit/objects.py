@@ -151,8 +151,9 @@ def together(extra: Native) -> Native:
     return {**omit(extra, APART), **extra[APART]} if isinstance(extra.get(APART), dict) else extra
 
 
-def make_extras(dialect: str, extra: Native | None, **inside: Native | None) -> Extras | None:
-    """Returns extras with these keys of `dialect`, and with the extras of nested objects under their keys."""
+def make_extras(dialect: str, extra: Native | None, /, **inside: Any) -> Extras | None:
+    """Returns extras with these keys of `dialect`, and with those `inside`, such as the extras of nested objects, which
+    have keys that convcli names."""
     if inside:
         extra = {**_apart(extra or {}, inside.keys()), **{key: value for key, value in inside.items() if value}}
     return {dialect: extra} if extra else None

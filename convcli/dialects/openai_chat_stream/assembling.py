@@ -86,7 +86,10 @@ class _Choice:
             message["function_call"]["name"] = message["function_call"].get("name") or ""
         if message.get("audio"):
             message["audio"].setdefault("id", "")
-        return {**streams.whole(self.rest), "message": message}
+        choice: Native = streams.whole(self.rest)
+        if "message" in choice:  # a key of whole responses
+            streams.former_of(choice, "message").append(choice.pop("message"))
+        return {**choice, "message": message}
 
 
 def _plain_delta(delta: Native) -> Native:

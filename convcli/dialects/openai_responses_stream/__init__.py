@@ -29,7 +29,7 @@ from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import keep_last_answer, lift_response, write_response
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, as_object, omit
+from convcli.kit.objects import Native, as_object, drop_extras, get_extras, make_extras, objects_in, omit
 from convcli.kit.streams import fragments
 from convcli.kit.supported import fields
 from convcli.model.dialect import Dialect, Options
@@ -60,6 +60,8 @@ def lift(document: Any) -> Transcript:
         answer.take(event, at)
     context = LiftContext(NAME, document, owner=SIBLING)
     transcript = lift_response(answer.whole(), context)
+    extra = get_extras(transcript.extras, SIBLING)
+    transcript.extras = make_extras(SIBLING, extra, **{OTHER_EVENTS: answer.other_events})
     context.origin.routes, context.origin.pieces = answer.all_routes(), answer.all_pieces()
     return transcript
 
@@ -72,11 +74,12 @@ FIT = (streams.keep_last_run, *as_response(SIBLING, always=True))
 
 def write(transcript: Transcript, options: Options) -> Rows:
     """Writes the events of the response. A response that failed without error details has no final event."""
-    response = write_response(transcript, SIBLING)
+    response = write_response(drop_extras(transcript, SIBLING, OTHER_EVENTS), SIBLING)
+    other_events = get_extras(transcript.extras, SIBLING).get(OTHER_EVENTS)
     last = keep_last_answer(transcript.messages)
     _complete(response, is_answer=last is not None)
     is_cut_off = last is not None and last.stop_reason == "error" and not response.get("error")
-    return Rows(_numbered(_events(response, is_cut_off, options.chunk)))
+    return Rows(_numbered(_events(response, objects_in(other_events), is_cut_off, options.chunk)))
 
 
 def _complete(response: Native, *, is_answer: bool) -> None:
@@ -97,13 +100,12 @@ def _numbered(events: Iterable[Native]) -> list[Native]:
     return [{**event, "sequence_number": number} for number, event in enumerate(events)]
 
 
-def _events(response: Native, is_cut_off: bool, size: int) -> Iterator[Native]:
-    other_events = response.pop(OTHER_EVENTS, None)
+def _events(response: Native, other_events: list[Native], is_cut_off: bool, size: int) -> Iterator[Native]:
     started = dict(response) if is_cut_off else omit(response, "usage")
     started |= {key: None for key in ("error", "incomplete_details", "completed_at") if key in started}
     started |= {"output": [], "status": "in_progress"}
     yield {"type": "response.created", "response": started}
-    yield from other_events if isinstance(other_events, list) else ()
+    yield from other_events
     for index, item in enumerate(response["output"]):
         where = {"output_index": index}
         grows = GROWS.get(kind_of(item), _no_events)

@@ -6,6 +6,7 @@ from typing import Any
 
 from convcli.families.responses.fitting import OTHER_EVENTS, PREFIXES
 from convcli.families.responses.items import kind_of
+from convcli.families.responses.response import RESPONSE
 from convcli.kit import streams
 from convcli.kit.objects import Native, omit
 from convcli.kit.streams import Growing, Slots
@@ -144,12 +145,19 @@ DEFAULTS: dict[str, Native] = {
 
 
 EVENT_KEYS = fields(
-    "type sequence_number response_id item_id output_index content_index summary_index annotation_index item part "
-    "response delta text refusal arguments input logprobs annotation error code message param obfuscation"
+    "type sequence_number response_id item_id output_index content_index summary_index annotation_index delta text "
+    "refusal arguments input code logprobs obfuscation"
 )
 """The event keys that are read, or that give a position."""
-OF_RESPONSE = fields("id object created_at status incomplete_details model output usage")
-"""Keys that are read in a response."""
+KEYS_OF = {
+    "error": fields("error message param"),
+    ANNOTATION: fields("annotation"),
+    **dict.fromkeys(WHOLE, fields("response")),
+    **{f"{stem}.{step}": fields("part") for stem in PARTS for step in ("added", "done")},
+    **{f"response.output_item.{step}": fields("item") for step in ("added", "done")},
+}
+"""Further keys of some events."""
+RESPONSE_KEYS = frozenset(RESPONSE.keys.names)
 
 
 class Answer:
@@ -157,6 +165,7 @@ class Answer:
 
     def __init__(self) -> None:
         self.response: Native = {}
+        self.other_events: list[Native] = []
         self.items: dict[int, _Item] = {}
         self.slots: dict[int, int] = {}
         self.routes = streams.Sources(((), (0,)))
@@ -189,17 +198,16 @@ class Answer:
             part = self._open(event, "message", at).part(event, "content", {"type": "output_text", "text": ""}, (at,))
             streams.extend(part, "annotations", [event["annotation"]])
         elif kind not in PROGRESS:
-            streams.extend(self.response, OTHER_EVENTS, [omit(event, "sequence_number")])
+            self.other_events.append(omit(event, "sequence_number"))
             self.routes.add((OTHER_EVENTS,), (at,))
             return
         self._unknown_keys(event, at)
 
     def _unknown_keys(self, event: Native, at: int) -> None:
-        """Adds unknown keys of an event to the response; those that are read in a response mean something else here."""
-        for key in event.keys() - EVENT_KEYS:
-            if event[key] is not None and key in OF_RESPONSE:
-                streams.extend(self.response, OTHER_EVENTS, [{"type": event["type"], key: event[key]}])
-                self.routes.add((OTHER_EVENTS,), (at,))
+        """Adds unknown keys of an event to the response, which does not read them."""
+        for key in event.keys() - EVENT_KEYS - KEYS_OF.get(event["type"], frozenset()):
+            if event[key] is not None and key in RESPONSE_KEYS:
+                streams.former_of(self.response, key).append(event[key])
             elif event[key] is not None:
                 streams.restate(self.response, key, event[key])
                 self.routes.setdefault((key,), (at, key))

@@ -10,7 +10,7 @@ import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import NOTHING, Keys, Native, as_object, except_keys, get_extras, make_extras, omit
+from convcli.kit.objects import NOTHING, Keys, Native, as_object, except_keys, get_extras, make_extras, omit, together
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.usage import cached_tokens
@@ -164,7 +164,7 @@ def _lift_turn(native: Native, reader: blocks.Reader, usual: Native) -> tuple[Me
         usage, message.cost, rest = read_usage(native.get("usage") or {})
         message.usage = usage or None
         extras |= {"usage": rest} if rest else {}
-    message.extras = make_extras(blocks.NAME, extras)
+    message.extras = make_extras(blocks.NAME, extras, row=None)
     return message, part_paths
 
 
@@ -214,7 +214,7 @@ def write_message(message: Message, form: str) -> Native:
         extra = omit(get_extras(message.extras, blocks.NAME), "row")
         result = blocks.write_result(first, form)
         if form == blocks.REQUEST:
-            return {"role": "tool", "content": [result], **extra}
+            return {"role": "tool", "content": [result], **together(extra)}
         return blocks.RESULT.put({"role": "toolResult", **result, **time}, extra, sort=True)
     if isinstance(first, Opaque) and is_bash(first):
         return dict(first.value)

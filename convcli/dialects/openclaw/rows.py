@@ -100,9 +100,8 @@ def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     own = get_extras(message.extras, NAME)
     stamp = own.get("timestamp")
     if type(stamp) is int and stamp == milliseconds_of_time(message.created_at):
-        message.extras = make_extras(NAME, omit(own, "timestamp"))
-    if outer:
-        message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), "row": outer})
+        own = omit(own, "timestamp")
+    message.extras = make_extras(NAME, own, row=outer)
 
 
 def _lift_compaction(message: Message, row: Native) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.opencode.messages import lift_session
-from convcli.dialects.opencode.parts import ASIDE
+from convcli.dialects.opencode.parts import ASIDE, NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, except_keys
+from convcli.kit.objects import Native, except_keys, get_extras, make_extras
 from convcli.kit.sessions import add_event
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
@@ -86,7 +86,7 @@ def _part(row: Native, session: str) -> Native:
     row_keys = except_keys(row, *ROW_KEYS)
     row_keys |= {} if row["sessionID"] == session else {"sessionID": row["sessionID"]}
     row_keys |= {} if row.get("type") == PRINTED.get(part["type"], part["type"]) else {"type": row.get("type")}
-    return {**part, "row": row_keys} if row_keys else part
+    return get_extras(make_extras(NAME, part, row=row_keys), NAME)
 
 
 def _is_run(survey: Survey) -> Iterator[Breach]:

@@ -16,7 +16,7 @@ from convcli.dialects.opencode.parts import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import REPLACES_ALL, Envelope
-from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit, together, without_nulls
 from convcli.kit.results import answers_of
 from convcli.kit.settings import Setting
 from convcli.kit.usage import KNOWN_COST, cached_tokens
@@ -92,7 +92,7 @@ def lift_session(document: Native, context: LiftContext) -> Transcript:
     transcript.updated_at = _take_time(time, "updated")
     extra = {**other_keys(extra, SESSION), **({"time": time} if time else {})}
     unknown = except_keys(document, "info", "messages")
-    transcript.extras = make_extras(NAME, {**({"session": extra} if extra else {}), **unknown})
+    transcript.extras = make_extras(NAME, unknown, session=extra)
     return transcript
 
 
@@ -126,9 +126,8 @@ class _MessageReader:
         extra = {**other_keys(extra, self._usual(info)), **({"time": time} if time else {})}
         part_paths: list[Path] = []
         self.context.add(message, (*self.path, "info"), part_paths)
-        extra |= self._parts(message, part_paths, frame)
-        unknown = except_keys(self.native, "info", "parts")
-        message.extras = make_extras(NAME, {**extra, **({"beside": unknown} if unknown else {})})
+        aside, beside = self._parts(message, part_paths, frame), except_keys(self.native, "info", "parts")
+        message.extras = make_extras(NAME, extra, aside=aside, beside=beside)
         if message.model == UNKNOWN:
             message.model = None
         if message.provider == UNKNOWN:
@@ -143,8 +142,8 @@ class _MessageReader:
         user_ids = [native["info"]["id"] for native in self.natives[: self.number] if native["info"]["role"] == "user"]
         return {**session, **usual_assistant(user_ids[-1] if user_ids else info["id"], self.transcript.cwd)}
 
-    def _parts(self, message: Message, part_paths: list[Path], frame: Frame) -> Native:
-        """Reads parts in the order of their ids, and results after the message; returns the other parts as extras."""
+    def _parts(self, message: Message, part_paths: list[Path], frame: Frame) -> list[Native]:
+        """Reads parts in the order of their ids, and results after the message; returns the other parts."""
         parts = self.native["parts"]
         aside: list[Native] = []
         for at, k in enumerate(sorted(range(len(parts)), key=lambda k: str(parts[k]["id"]))):
@@ -157,7 +156,7 @@ class _MessageReader:
             part_paths.append(("..", "parts", k))
             if result is not None:
                 self._result(result, native, (*self.path, "parts", k))
-        return {"aside": aside} if aside else {}
+        return aside
 
     def _result(self, result: ToolResult, native: Native, path: Path) -> None:
         message = Message("tool", [result], created_at=time_of_result(native))
@@ -200,7 +199,7 @@ def write_session(transcript: Transcript) -> Native:
     updated = milliseconds_of_time(transcript.updated_at)
     time = {"created": created, "updated": updated, **extra.get("time", {})}
     info = _filled(INFO, transcript, omit(extra, "time"), {**SESSION, "time": without_nulls(time)})
-    return {"info": info, "messages": write_messages(transcript), **omit(session_extras, "session")}
+    return {"info": info, "messages": write_messages(transcript), **together(omit(session_extras, "session"))}
 
 
 def _filled(envelope: Envelope, record: Transcript | Message, extra: Native, usual: Native) -> Native:

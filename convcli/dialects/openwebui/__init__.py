@@ -249,11 +249,12 @@ def _file(native: Native) -> Part:
     text = as_text(as_object(inner.get("data")).get("content"))
     if native.get("type") == "image" and url:
         media = media_of_url("image", url)
-        media.extras = make_extras(NAME, without_empty(native, "type", "url"))
+        media.extras = make_extras(NAME, without_empty(native, "type", "url"), file=None)
         return media
     if native.get("type") != "file" or not (text or file_id):
         return Opaque(NAME, native)
-    rest = without_empty(native, "type", "file", *["name"] * bool(name), *["id"] * (not text))
+    is_read = {"type": True, "file": native.get("file") is inner, "name": bool(name), "id": not text}
+    rest = without_empty(native, *(key for key in is_read if is_read[key]))
     inner = {**inner, "data": omit(inner["data"], "content")} if text else inner
     source: Any = {"text": text} if text else {"file_id": file_id}
     return Media("document", name=name, extras=make_extras(NAME, rest, file=without_empty(inner)), **source)

@@ -10,7 +10,7 @@ from convcli.families.chats import RUN, nodes_of
 from convcli.families.openai.request import USAGE, url_of_media
 from convcli.families.responses.turns import ItemWriter
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, get_extras, merge
+from convcli.kit.objects import Native, as_object, get_extras, merge, omit, together
 from convcli.kit.settings import Setting
 from convcli.kit.texts import is_bare, text_of
 from convcli.kit.values import put_counts, seconds_of_time, time_of_seconds
@@ -79,8 +79,8 @@ def _write_file(part: Part) -> Native | None:
         return part.value if part.dialect == NAME and isinstance(part.value, dict) else None
     if not isinstance(part, Media):
         return None
-    extra = dict(get_extras(part.extras, NAME))
-    inner = as_object(extra.pop("file", None))
+    extra = get_extras(part.extras, NAME)
+    inner, extra = as_object(extra.get("file")), together(omit(extra, "file"))
     url = url_of_media(part)
     if part.type == "image":
         return {"type": "image", "url": url, **extra} if url else None
@@ -90,4 +90,4 @@ def _write_file(part: Part) -> Native | None:
     if part.text is None:
         return {"type": "file", "id": part.file_id, **named, **({"file": inner} if inner else {}), **extra}
     data = {**as_object(inner.get("data")), "content": part.text}
-    return {"type": "file", **named, "file": {**inner, "data": data}, **extra}
+    return {"type": "file", **named, **extra, "file": {**inner, "data": data}}

@@ -36,7 +36,7 @@ from convcli.dialects.otel_genai.spans import EVENTS, attributes_in, in_span
 from convcli.families.openai.fitting import of_conversations
 from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Native, get_extras, make_extras, omit, together, without_nulls
 from convcli.kit.settings import Settings
 from convcli.kit.supported import CALLS, TEXTS, fields
 from convcli.kit.supported import TOOLS as TOOL_FIELDS
@@ -197,7 +197,8 @@ def _lift_attributes(rest: Native, surrounding: Native | None, context: LiftCont
         if isinstance(rest.get(key), str) and rest[key]:
             setattr(transcript, name, rest.pop(key))
     _lift_answer(rest, context.messages)
-    transcript.extras = make_extras(NAME, {**rest, **unread, **({} if surrounding is None else {"span": surrounding})})
+    extra = get_extras(make_extras(NAME, {**rest, **unread}, span=None), NAME)
+    transcript.extras = make_extras(NAME, {**extra, **({} if surrounding is None else {"span": surrounding})})
     return transcript
 
 
@@ -251,7 +252,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         native[OUTPUT] = write_messages([answer])
     if transcript.tools is not None:
         native[TOOLS] = [write_tool(tool) for tool in transcript.tools]
-    attributes = {**native, **omit(extra, *REQUEST_SETTINGS)}
+    attributes = {**native, **omit(together(extra), *REQUEST_SETTINGS)}
     if span is None:
         return attributes
     texts = {key: exact_json.write_text(value) for key, value in native.items() if key in (*MESSAGES, TOOLS)}

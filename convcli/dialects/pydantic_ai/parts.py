@@ -6,7 +6,7 @@ from typing import Any
 
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, omit, together
 from convcli.kit.results import has_failed
 from convcli.kit.settings import whole
 from convcli.kit.values import kind_of_type
@@ -144,12 +144,12 @@ def _file(kind: MediaKind) -> Block:
         part = CONTENT.lift(native["content"], context)
         extra = keys.extra(native)
         inner = get_extras(part.extras, NAME)
-        part.extras = make_extras(NAME, {**inner, **({"part": extra} if extra else {})})
+        part.extras = make_extras(NAME, inner, part=extra)
         return part if isinstance(part, Media) and part.data is not None else None
 
     def write(part: Media) -> Native | None:
         extra = dict(get_extras(part.extras, NAME))
-        outer = extra.pop("part", None)
+        outer = as_object(extra.pop("part", None))
         bare = Media(part.type, data=part.data, media_type=part.media_type, extras=make_extras(NAME, extra))
         content = CONTENT.write(bare) if part.data is not None else None
         return None if content is None else keys.put({"content": content, "part_kind": "file"}, outer)
@@ -224,16 +224,18 @@ def lift_return(native: Native, context: LiftContext) -> ToolResult:
     if outcome != "success":
         result.kind, result.is_error = ("error", None) if kind == "text" else (result.kind, True)
     result.status = outcome if outcome in STATES else None
-    extra |= {"outcome": outcome} if outcome == "retried" else {}
-    result.extras = make_extras(NAME, extra)
+    if outcome != "retried":
+        result.extras = make_extras(NAME, extra)
+    else:  # which is no word of a return, but says what it was
+        extra |= {"outcome": native["outcome"]} if native.get("outcome") else {}
+        result.extras = make_extras(NAME, extra, outcome=outcome)
     return result
 
 
 def write_return(result: ToolResult, message_keys: Native) -> Native:
     """Writes a result as a request part; `message_keys` are those of its message."""
-    extra = dict(get_extras(result.extras, NAME))
+    extra = get_extras(result.extras, NAME)
     failed = result.status if result.status in STATES else extra.get("outcome", "failed")
     native = {"tool_name": result.name, "content": write_value(result), "tool_call_id": result.tool_call_id}
     native |= {"outcome": failed if has_failed(result) else "success", "part_kind": "tool-return"}
-    extra.pop("outcome", None)
-    return RETURN.put({**native, **message_keys}, extra, sort=True)
+    return RETURN.put({**native, **message_keys}, omit(together(extra), "outcome"), sort=True)

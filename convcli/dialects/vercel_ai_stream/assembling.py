@@ -21,6 +21,10 @@ RESULTS, EVENTS, TURNS = "results", "events", "turns"
 """Keys in the routes for results and events without a part, which a UI message does not have."""
 STREAMING: Native = {"state": "streaming"}
 NO_PATH: Path = ()
+OF_TEXTS = ("state", "text")
+OF_CALLS = ("approval", "output", "rawInput", "resultProviderMetadata", "state")
+OF_OUTPUTS = ("approval", "input", "rawInput", "state")
+"""The keys of parts that no event has, or only one of another kind."""
 TOOL_KEYS = frozenset(("type", "toolCallId", "toolName", "dynamic"))
 ASKED = pairs("approvalId=id approvalDescriptor=descriptor reason=requestReason")
 ANSWERED = pairs("approvalId=id")
@@ -35,8 +39,12 @@ def call_metadata(event: Native) -> Native:
 
 
 def renamed(native: Native, names: dict[str, str]) -> Native:
-    """Returns the object with some keys renamed."""
-    return {names.get(key, key): value for key, value in native.items()}
+    """Returns the object with some keys renamed; unknown keys with one of the names are former values."""
+    taken = [name for key, name in names.items() if key in native and name in native and name not in names]
+    out = {names.get(key, key): value for key, value in native.items() if key not in taken}
+    for name in taken:
+        streams.former_of(out, name).append(native[name])
+    return out
 
 
 class _Piece:
@@ -56,6 +64,15 @@ class _Piece:
         """Sets keys; later values replace earlier ones."""
         self.native |= native
         self.routes |= {key: (at, key) for key in native}
+
+    def take(self, at: int, native: Native, reserved: tuple[str, ...]) -> None:
+        """Sets keys of an event. An event has no keys that are `reserved` for others: they are unknown ones."""
+        for key, value in native.items():
+            if key in reserved:
+                streams.former_of(self.native, key).append(value)
+            else:
+                streams.restate(self.native, key, value)
+                self.routes[key] = (at, key)
 
     def grow(self, key: str, text: str, place: Path) -> None:
         streams.grow(self.native, key, text)
@@ -101,9 +118,7 @@ class Answer:
         if stem in ("text", "reasoning") and step in ("start", "delta", "end"):
             self._text(event, stem, step, at)
         elif kind in CALLS:
-            if "state" in event:  # the state of the call follows from the types of its events
-                self._unknown_keys({"type": kind, "state": event["state"]}, at)
-            CALLS[kind](self, omit(event, "state"), at)
+            CALLS[kind](self, event, at)
         elif kind in WHOLE:
             self._whole(event, at)
         elif kind == "start-step":
@@ -203,7 +218,7 @@ class Answer:
         elif step == "end":
             piece.drop("state")
             del self._open[stem, event["id"]]
-        piece.put(at, except_keys(event, "type", "id", "delta"))
+        piece.take(at, except_keys(event, "type", "id", "delta"), OF_TEXTS)
 
     def _part(self, event: Native, at: int) -> None:
         """Adds a part that comes whole; for data with a name the last event counts."""
@@ -235,7 +250,7 @@ class Answer:
             kind = {"type": DYNAMIC, "toolName": name} if event.get("dynamic") else {"type": STATIC + name}
             piece = self._calls[event["toolCallId"]] = _Piece({**kind, "toolCallId": event["toolCallId"]}, at)
             self._add(piece)
-        piece.put(at, call_metadata(except_keys(event, *TOOL_KEYS)))
+        piece.take(at, call_metadata(except_keys(event, *TOOL_KEYS)), OF_CALLS)
         return piece
 
     def _begin(self, event: Native, at: int) -> None:
@@ -247,7 +262,7 @@ class Answer:
             self._keep(event, at)
             return
         piece.grow("rawInput", event["inputTextDelta"], (at, "inputTextDelta"))
-        piece.put(at, omit(event, "type", "toolCallId", "inputTextDelta"))
+        piece.take(at, omit(event, "type", "toolCallId", "inputTextDelta"), OF_CALLS)
 
     def _input(self, event: Native, at: int) -> None:
         piece = self._called(event, at)
@@ -264,7 +279,8 @@ class Answer:
         self._replace(piece, event, at)
         piece.drop("output", "errorText", "preliminary")
         fields = except_keys(event, *TOOL_KEYS)
-        piece.put(at, {"state": state, **renamed(fields, {"providerMetadata": "resultProviderMetadata"})})
+        piece.take(at, renamed(fields, {"providerMetadata": "resultProviderMetadata"}), OF_OUTPUTS)
+        piece.put(at, {"state": state})
         if state == "output-available":
             piece.put(at, {"output": event.get("output")})
         key = {"output-available": "output", "output-error": "errorText"}.get(state)

@@ -185,7 +185,7 @@ def lift_shown(native: Any, context: LiftContext) -> list[Placed]:
     """Returns the parts of an item that VS Code displays, with their paths in it; none for a note or an edit."""
     text = shown_text(native)
     if text is not None:
-        return [(Text(text, extras=make_extras(NAME, except_texts(native))), ())]
+        return [(Text(text, extras=make_extras(NAME, except_texts(native), kind=None, value=None)), ())]
     kind = native.get("kind") if isinstance(native, dict) else None
     if kind == "thinking" and _is_thought({"text": native.get("value")}):
         thought = {"text": native.get("value") or "", **omit(native, "kind", "value")}
@@ -216,8 +216,9 @@ def except_texts(native: Any) -> Native:
     """Returns the other keys of a Markdown item, without those that have their usual values."""
     if not isinstance(native, dict):
         return {}
-    inner = as_object(native.get("content"))
-    rest = {**omit(native, "kind", "value", "content"), **omit(inner, "value")}
+    rest, content = omit(native, "kind", "value"), native.get("content")
+    if native.get("kind") == "markdownContent" and isinstance(content, dict):
+        rest = {**omit(native, "kind", "content"), **omit(content, "value")}
     usual = {"supportThemeIcons": False, "supportHtml": False, "isTrusted": False, "uris": {}, "baseUri": None}
     return {key: value for key, value in rest.items() if key not in usual or value not in (None, usual[key])}
 

@@ -17,7 +17,7 @@ from convcli.families.ai_sdk.parts import (
 )
 from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extras, omit, together
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 
@@ -157,7 +157,7 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
     call.metadata, rest = lift_provided(native.get(PROVIDED))
     extra = dict(TOOL.extra(native) or {})
     state, result = native["state"], None
-    extra |= {"dynamic": True} if is_dynamic else {"toolName": native["toolName"]} if native.get("toolName") else {}
+    extra |= {"toolName": native["toolName"]} if native.get("toolName") and not is_dynamic else {}
     extra |= {PROVIDED: rest} if rest else {}
     extra |= {"state": state} if state in OPEN else {}
     extra |= {"rawInput": native["rawInput"]} if raw is None and native.get("rawInput") is not None else {}
@@ -173,7 +173,7 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
         result = ToolResult(call.id, name, "error", approval.get("reason") or "", status=DENIED)
     value_key = {"output-available": "output", "output-error": "errorText"}.get(state)
     extra |= {key: native[key] for key in ("output", "errorText") if key != value_key and native.get(key) is not None}
-    call.extras = make_extras(context.dialect, extra)
+    call.extras = make_extras(context.dialect, extra, dynamic=is_dynamic)
     if result is not None:
         result.tool_call_id, result.name = context.pairing.result(call.id, name)
     return call, result
@@ -274,7 +274,7 @@ def _write_call(call: ToolCall, owner: str) -> Native:
     is_dynamic = extra.pop("dynamic", None)
     kind = {"type": DYNAMIC, "toolName": call.name} if is_dynamic else {"type": f"{STATIC}{call.name}"}
     input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
-    native = {**kind, "toolCallId": call.id, "state": "input-available", "input": input_, **extra}
+    native = {**kind, "toolCallId": call.id, "state": "input-available", "input": input_, **together(extra)}
     return {**native, **({PROVIDED: provider_values} if provider_values else {})}
 
 

@@ -42,7 +42,7 @@ MEDIA: dict[MediaKind, Keys] = {
     "audio": Keys("format= source= error"),
 }
 
-S3 = Keys("type= uri= bucketOwner")
+S3 = Keys("type uri= bucketOwner")
 
 ENCODED = {"__bytes_encoded__", "data"}
 """The keys of bytes in an object."""

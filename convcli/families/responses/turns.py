@@ -127,8 +127,8 @@ def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
         if isinstance(part, Opaque):
             part.extras = {dialect: {"in": "content"}}
     first = parts[0]
-    if extra:
-        first.extras = {dialect: {**get_extras(first.extras, dialect), "item": extra}}
+    if extra or first.extras:
+        first.extras = make_extras(dialect, get_extras(first.extras, dialect), item=extra)
     return parts
 
 
