@@ -76,6 +76,7 @@ def _lift(shell: Dialect, document: Any) -> Transcript:
     form = about.origin.form if about.origin is not None else ""
     body_and_value = _body_of(shell, form, document)
     if body_and_value is None:
+        about.extras = make_extras(shell.name, get_extras(about.extras, shell.name), bodyId=None)
         return about
     body, value = body_and_value
     transcript = shell.inner[body.dialect].lift(value)

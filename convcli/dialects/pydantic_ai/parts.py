@@ -226,8 +226,8 @@ def lift_return(native: Native, context: LiftContext) -> ToolResult:
     result.status = outcome if outcome in STATES else None
     if outcome != "retried":
         result.extras = make_extras(NAME, extra)
-    else:  # which is no word of a return, but says what it was
-        extra |= {"outcome": native["outcome"]} if native.get("outcome") else {}
+    else:  # the request has no outcome of its own
+        extra |= {"outcome": native["outcome"]} if native.get("outcome") not in (None, outcome) else {}
         result.extras = make_extras(NAME, extra, outcome=outcome)
     return result
 
