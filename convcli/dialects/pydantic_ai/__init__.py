@@ -114,7 +114,7 @@ def _lift_part(native: Native, context: LiftContext) -> tuple[Message, list[Path
         return Message("user", [Opaque(NAME, native)]), [()]
     message = Message(ROLE_OF_PROMPT.get(kind, "user"), lift_content(content, context))
     extra = {**(PROMPT.lift(native, message) or {}), **({} if kind in ROLE_OF_PROMPT else {"part_kind": kind})}
-    message.extras = make_extras(NAME, extra)
+    message.extras = make_extras(NAME, extra, request=None)
     return message, [("content", k) if isinstance(content, list) else ("content",) for k in range(len(message.parts))]
 
 
