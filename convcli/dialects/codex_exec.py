@@ -62,7 +62,7 @@ def lift(document: Any) -> Transcript:
     for i, (row, item) in enumerate(zip(document, items, strict=True)):
         if item is not None and item["type"] in ITEM_READERS and last[item["id"]] == i:
             rest = {**omit(row, "type", "item"), **({} if row["type"] == ITEMS[-1] else {"type": row["type"]})}
-            ITEM_READERS[item["type"]](run, item, i, {"row": rest} if rest else {})
+            ITEM_READERS[item["type"]](run, item, i, rest)
         elif row.get("type") == BEGUN and not begun:
             begun = row
             run.origin.routes["begun",] = (i,)
@@ -80,9 +80,9 @@ def lift(document: Any) -> Transcript:
     return transcript
 
 
-def _add_text(run: Run, item: Native, i: int, other_keys: Native) -> None:
+def _add_text(run: Run, item: Native, i: int, row: Native) -> None:
     kind = item["type"]
-    extras = make_extras(NAME, {**omit(item, "text", *(("type",) if kind in SPOKEN else ())), **other_keys})
+    extras = make_extras(NAME, omit(item, "text", *(("type",) if kind in SPOKEN else ())), row=row)
     part = Reasoning(item["text"], extras=extras) if kind == "reasoning" else Text(item["text"], extras=extras)
     run.part(run.turn("assistant", i), part, (i, "item"))
 
@@ -90,18 +90,18 @@ def _add_text(run: Run, item: Native, i: int, other_keys: Native) -> None:
 SPOKEN = ("agent_message", "reasoning")
 
 
-def _add_opaque(run: Run, item: Native, i: int, other_keys: Native) -> None:
+def _add_opaque(run: Run, item: Native, i: int, row: Native) -> None:
     """Adds an opaque part for what the model did by itself; the run does not state the result it received."""
-    run.part(run.turn("assistant", i), Opaque(NAME, item, extras=make_extras(NAME, other_keys)), (i, "item"))
+    run.part(run.turn("assistant", i), Opaque(NAME, item, extras=make_extras(NAME, None, row=row)), (i, "item"))
 
 
-def _add_command(run: Run, item: Native, i: int, other_keys: Native) -> None:
+def _add_command(run: Run, item: Native, i: int, row: Native) -> None:
     output, code, arguments = item.get("aggregated_output") or "", item.get("exit_code"), {"command": item["command"]}
     states = {"aggregated_output": output} if output else {}
     states |= {} if code is None else {"exit_code": code}
     stated = "command", "aggregated_output", "exit_code"
     runs = item.get("status") in RUNNING  # output so far is not a result
-    _add_call(run, item, i, {**(states if runs else {}), **other_keys}, "shell", arguments, *stated)
+    _add_call(run, item, i, row, states if runs else {}, "shell", arguments, *stated)
     if runs:
         return
     failed = _failed(item) or bool(code)
@@ -110,17 +110,16 @@ def _add_command(run: Run, item: Native, i: int, other_keys: Native) -> None:
     )
 
 
-def _add_file_change(run: Run, item: Native, i: int, other_keys: Native) -> None:
-    _add_call(run, item, i, other_keys, "apply_patch", {"changes": item["changes"]}, "changes")
+def _add_file_change(run: Run, item: Native, i: int, row: Native) -> None:
+    _add_call(run, item, i, row, {}, "apply_patch", {"changes": item["changes"]}, "changes")
     if item.get("status") not in RUNNING:
         _add_result(run, item, i, _empty(item), {})
 
 
-def _add_mcp_call(run: Run, item: Native, i: int, other_keys: Native) -> None:
+def _add_mcp_call(run: Run, item: Native, i: int, row: Native) -> None:
     arguments, error, output = item.get("arguments"), item.get("error"), item.get("result")
-    other_keys = {"type": item["type"], **other_keys}
     stated = ("tool", "result", "error", *(("arguments",) if isinstance(arguments, dict) else ()))
-    _add_call(run, item, i, other_keys, item["tool"], as_object(arguments), *stated)
+    _add_call(run, item, i, row, {"type": item["type"]}, item["tool"], as_object(arguments), *stated)
     error_or_content = ("error", "message") if isinstance(error, dict) else ("result", "content")
     run.origin.routes[i, "item", "aggregated_output"] = (i, "item", *error_or_content)
     if isinstance(error, dict):
@@ -133,10 +132,13 @@ def _add_mcp_call(run: Run, item: Native, i: int, other_keys: Native) -> None:
         _add_result(run, item, i, _empty(item), {})
 
 
-def _add_call(run: Run, item: Native, i: int, other_keys: Native, name: str, arguments: Native, *stated: str) -> None:
-    """Adds the call of an item. `stated` are the keys that its name, its arguments and its result cover."""
+def _add_call(
+    run: Run, item: Native, i: int, row: Native, facts: Native, name: str, arguments: Native, *stated: str
+) -> None:
+    """Adds the call of an item, with facts that are extras. `stated` are the keys that its name, its arguments and its
+    result cover."""
     rest = except_keys(item, "id", "type", "status", *stated)
-    run.call(item["id"], name, arguments, {**rest, **other_keys}, (i, "item"))
+    run.call(item["id"], name, arguments, make_extras(NAME, {**rest, **facts}, row=row), (i, "item"))
 
 
 def _empty(item: Native) -> ToolResult:

@@ -21,11 +21,13 @@ from convcli.kit import custom, fitting, results
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import (
+    APART,
     Keys,
     Native,
     as_object,
     as_text,
     get_extras,
+    keep_apart,
     make_extras,
     omit,
     without_empty,
@@ -159,10 +161,9 @@ def _lift_message(native: Native, index: int, context: LiftContext, calls: _Call
                 calls.see(part)
         message.name = as_text(native.get(f"{older}name"))
     names = ("role", "content", "meta", *["name"] * (message.name is not None))
-    rest = without_empty({name.removeprefix(older): native[name] for name in native}, *names)
+    rest = keep_apart(without_empty(native, *(f"{older}{name}" for name in names)), MESSAGE.names if older else ())
     meta = _lift_meta(without_empty(native.get(f"{older}meta") or {}), message)
-    usage = get_extras(message.extras, NAME)
-    message.extras = make_extras(NAME, {**usage, **rest}, meta=meta)
+    message.extras = make_extras(NAME, rest, **get_extras(message.extras, NAME), meta=meta)
 
 
 def _lift_meta(meta: Native, message: Message) -> Native | None:
@@ -227,6 +228,8 @@ def _write_message(message: Message, calls: _Calls) -> Native:
         blocks = [_write_result(part, calls) for part in message.parts if isinstance(part, ToolResult)]
     else:
         blocks = [block for part in message.parts if (block := _write_block(part)) is not None]
+    if isinstance(extra.get(APART), dict):  # of an older message, in which these keys mean nothing
+        extra[APART] = omit(extra[APART], *MESSAGE.names)
     return MESSAGE.put({"role": message.role, "meta": meta, "name": message.name, "content": blocks}, extra)
 
 

@@ -62,7 +62,7 @@ MESSAGE = Envelope(
     "id session_id role content tool_call_id tool_calls tool_name effect_disposition timestamp token_count "
     "finish_reason reasoning reasoning_content",
     {"timestamp": _time("created_at"), "finish_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
-    content=" ".join(CONTENT),
+    content="role content tool_calls",
 )
 
 
@@ -92,13 +92,14 @@ def lift(document: Any) -> Transcript:
 
 def _lift_message(native: Native, i: int, session: Native, context: LiftContext) -> None:
     chat = {key: native[key] for key in CONTENT if native.get(key) is not None}
-    thought, used = native.get(THOUGHT) or native.get(SHOWN), [key for key in CONTENT if key != "tool_call_id"]
+    thought = native.get(THOUGHT) or native.get(SHOWN) if native["role"] == "assistant" else None
+    used = ["role", "content", "tool_calls"]
     if native["role"] == "tool":
         chat = {**chat, "name": native.get(TOOL)}
         used += ["tool_call_id", TOOL]
     elif thought:
         chat = {"role": chat.pop("role"), THOUGHT: thought, **chat}
-    used += [SHOWN] * (native.get(SHOWN) == thought)
+        used += [THOUGHT, *[SHOWN] * (native.get(SHOWN) == thought)]
     message, places = openai.lift_any(chat, context)
     clear = {**ORDINARY, "session_id": session.get("id")}
     rest = without_empty(MESSAGE.lift(native, message) or {}, *used)

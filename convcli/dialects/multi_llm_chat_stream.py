@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
 from convcli.kit import fitting, passes, results
-from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras
+from convcli.kit.objects import APART, Keys, Native, as_object, get_extras, keep_apart, make_extras, omit
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import OTHER_MESSAGES, fragments
 from convcli.kit.supported import CALLS, LIST, OPAQUE, fields, media
@@ -74,7 +74,7 @@ def _lift_error(chunk: Native, at: int, run: Run) -> None:
     content = chunk.get("content") or {}
     extra = {"message": content} if isinstance(content, str) else dict(content)
     message = extra.pop("message", None)
-    run.failed(at, message or None, {**(CHUNK.extra(chunk) or {}), **extra})
+    run.failed(at, message or None, {**keep_apart(CHUNK.extra(chunk) or {}, extra), **extra})
     run.open = None
 
 
@@ -134,7 +134,7 @@ def _chunks(message: Message, size: int) -> Iterator[Native]:
     for part in message.parts:
         yield from _part(part, extra, size)
     if message.stop_reason == "error":
-        other_keys = as_object(error)
+        other_keys = omit(as_object(error), APART)
         text = message.error or ""
         yield {"type": "error", "content": {"message": text, **other_keys} if other_keys else text}
 

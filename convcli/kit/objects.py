@@ -140,7 +140,7 @@ APART = "@"
 """The extras key of the vendor's keys that have the name of one of ours, such as `row` for the keys of a row."""
 
 
-def _apart(extra: Native, names: Collection[str]) -> Native:
+def keep_apart(extra: Native, names: Collection[str]) -> Native:
     """Returns the extras of an object with its keys of these names apart, as the names are taken for other objects."""
     taken = {key: extra[key] for key in names if key in extra}
     return {**omit(extra, *taken), APART: {**extra.get(APART, {}), **taken}} if taken else extra
@@ -155,7 +155,7 @@ def make_extras(dialect: str, extra: Native | None, /, **inside: Any) -> Extras 
     """Returns extras with these keys of `dialect`, and with those `inside`, such as the extras of nested objects, which
     have keys that convcli names."""
     if inside:
-        extra = {**_apart(extra or {}, inside.keys()), **{key: value for key, value in inside.items() if value}}
+        extra = {**keep_apart(extra or {}, inside.keys()), **{key: value for key, value in inside.items() if value}}
     return {dialect: extra} if extra else None
 
 
@@ -169,7 +169,7 @@ def add_extras(record: Any, owner: str, extra: Native | None) -> None:
     if extra:
         known = get_extras(record.extras, owner)
         objects = [key for key in extra if key in known and isinstance(extra[key], dict)]
-        kept = _apart(known, [key for key in objects if not isinstance(known[key], dict)])
+        kept = keep_apart(known, [key for key in objects if not isinstance(known[key], dict)])
         record.extras = {**(record.extras or {}), owner: {**kept, **extra}}
 
 
@@ -195,7 +195,7 @@ def set_extra_key(extras: Extras | None, dialect: str, key: str, value: Native) 
         return extras
     extra = get_extras(extras, dialect)
     if not isinstance(extra.get(key, {}), dict):
-        extra = _apart(extra, [key])
+        extra = keep_apart(extra, [key])
     elif extra.get(key, {}) == value:
         return extras
     kept = {**omit(extra, key), **({key: value} if value else {})}

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, add_extras, make_extras, merge
+from convcli.kit.objects import Native, add_extras, merge
 from convcli.kit.streams import Pieces
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Extras, Message, Opaque, Part, Path, Text, ToolCall, ToolResult, Transcript
 
 # ---------------------------------------------------------------- lift
 
@@ -69,10 +69,10 @@ class Run:
         message.parts.append(part)
         self._part_paths[at].append(streams.apart(self.origin.places[at][0], node_path))
 
-    def call(self, id_: str | None, name: str, body: Native, extras: Native, node_path: Path) -> Message:
+    def call(self, id_: str | None, name: str, body: Native, extras: Extras | None, node_path: Path) -> Message:
         """Adds a call to the open model turn, or to a new one."""
         message = self.turn("assistant", int(node_path[0]))
-        call = ToolCall(self.pairing.call(id_, name), name, body, extras=make_extras(self.family, extras))
+        call = ToolCall(self.pairing.call(id_, name), name, body, extras=extras)
         self.part(message, call, node_path)
         return message
 

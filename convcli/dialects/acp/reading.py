@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from convcli.kit.objects import Native, add_extras, as_object, except_keys, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import (
+    Native,
+    add_extras,
+    as_object,
+    except_keys,
+    get_extras,
+    keep_apart,
+    make_extras,
+    omit,
+    without_nulls,
+)
 from convcli.kit.runs import Run
 from convcli.kit.streams import Pieces
 from convcli.kit.supported import fields
@@ -130,11 +140,7 @@ class AcpReader:
         if turn.id is None and id_ is not None:
             turn.id = id_
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
-        rest = except_keys(update, *CHUNK)
-        rest = omit(rest, *get_extras(turn.extras, NAME))
-        add_extras(turn, NAME, rest)
-        for key in rest:
-            self.run.elsewhere(turn, key, self._place(key, row, path))
+        self._keep_rest(turn, update, row, path)
         self._grow(turn, block, update["sessionUpdate"] == "agent_thought_chunk", (*path, "content"))
 
     def _whole(self, update: Native, role: str, row: Native, path: Path) -> None:
@@ -153,8 +159,12 @@ class AcpReader:
         if turn.id is None:
             turn.id = id_ or None
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
-        rest = omit(except_keys(update, *CHUNK), *get_extras(turn.extras, NAME))
-        add_extras(turn, NAME, rest)
+        self._keep_rest(turn, update, row, path)
+
+    def _keep_rest(self, turn: Message, update: Native, row: Native, path: Path) -> None:
+        """Adds the other keys of a message that its turn does not have yet."""
+        rest = omit(except_keys(update, *CHUNK), *omit(get_extras(turn.extras, NAME), *OF_PROMPT))
+        add_extras(turn, NAME, keep_apart(rest, OF_PROMPT))
         for key in rest:
             self.run.elsewhere(turn, key, self._place(key, row, path))
 
@@ -239,7 +249,7 @@ class AcpReader:
             rest = omit(params, "prompt")
             rest = {key: value for key, value in rest.items() if (key, value) != ("sessionId", self.session)}
             outer = omit(row, "params", "jsonrpc", "method")
-            add_extras(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": outer} if outer else {})})
+            turn.extras = make_extras(NAME, None, params=rest, rpc=outer)
         else:
             self._end(result, (at, "result"))
             self.cwd = self.cwd or (params["cwd"] if isinstance(params.get("cwd"), str) else None)
@@ -274,6 +284,8 @@ OF_UPDATE = fields(
 )
 """Keys that are read in an update. Outside of it they mean something else."""
 CHUNK = ("sessionUpdate", "content", "messageId")
+OF_PROMPT = ("params", "rpc")
+"""Extras keys for the keys around a prompt."""
 RESULT = ("sessionUpdate", "toolCallId", "status", "content", "rawOutput")
 
 

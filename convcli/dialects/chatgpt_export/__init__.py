@@ -71,8 +71,7 @@ def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcrip
     for key, known in (("id", transcript.id), ("current_node", _shown_head(native, tree))):
         if rest.get(key) == known:
             rest.pop(key, None)
-    nodes = tree.extra()
-    transcript.extras = make_extras(NAME, {**rest, **({NODES: nodes} if nodes else {})})
+    transcript.extras = make_extras(NAME, rest, **{NODES: tree.extra()})
     if ids and transcript.origin is not None:
         transcript.origin.aliases = {"conversation_id": ids[0]}
     return transcript
@@ -187,8 +186,7 @@ def _lift_other_keys(message: Message, rest: Native) -> None:
     if rest.get("recipient") == "all":
         del rest["recipient"]
     metadata = without_empty(metadata)
-    nested = {"author": author, "metadata": metadata}
-    message.extras = make_extras(NAME, {**rest, **{key: value for key, value in nested.items() if value}})
+    message.extras = make_extras(NAME, rest, author=author, metadata=metadata)
 
 
 def _carry_node(message: Message, id_: str, node: Native) -> None:
@@ -196,8 +194,7 @@ def _carry_node(message: Message, id_: str, node: Native) -> None:
     extra = dict(get_extras(message.extras, NAME))
     if extra.get("id") == id_:
         del extra["id"]
-    nested = except_keys(id_, node)
-    message.extras = make_extras(NAME, {**extra, **({NODE: nested} if nested else {})})
+    message.extras = make_extras(NAME, extra, **{NODE: except_keys(id_, node)})
 
 
 DIALECT = Dialect(

@@ -201,7 +201,7 @@ def _name(media: Media, file: Native) -> None:
     extra = get_extras(media.extras, NAME)
     rest = without_empty(file, *known)
     rest = {key: value for key, value in rest.items() if key not in extra or extra[key] != value}
-    media.extras = make_extras(NAME, {**extra, **({"attachment": rest} if rest else {})})
+    media.extras = make_extras(NAME, extra, attachment=rest)
 
 
 def _text(native: Native, key: str) -> str | None:

@@ -85,7 +85,7 @@ class _EventReader:
         extras |= {"parentId": row["parentId"]} if row.get("parentId") not in (None, before) else {}
         part_paths: list[Path] = []
         rest = self._lift_data(row["type"], data, message, part_paths)
-        message.extras = make_extras(NAME, {**rest, **({"row": extras} if extras else {})})
+        message.extras = make_extras(NAME, rest, row=extras)
         self.context.add(message, (i, "data"), part_paths)
 
     def _lift_data(self, kind: str, data: Native, message: Message, part_paths: list[Path]) -> Native:
@@ -143,10 +143,10 @@ class _EventReader:
             del rest["type"]
         elif isinstance(arguments, str):
             call.arguments, call.raw_arguments = read_arguments(arguments)
-            rest |= {"asText": True} if call.raw_arguments is None else {}
         else:
             call.arguments = arguments or {}
-        call.extras = make_extras(NAME, rest)
+        is_text = isinstance(arguments, str) and not call.custom and call.raw_arguments is None
+        call.extras = make_extras(NAME, rest, asText=is_text)
         return call
 
     def _result(self, data: Native) -> tuple[ToolResult, Native]:

@@ -23,7 +23,7 @@ from convcli.dialects.copilot_cli.rows import (
     records_in,
 )
 from convcli.kit import custom
-from convcli.kit.objects import Native, except_keys, get_extras, omit
+from convcli.kit.objects import Native, except_keys, get_extras, omit, together
 from convcli.kit.results import in_words
 from convcli.kit.sessions import row_of_event
 from convcli.kit.values import write_arguments
@@ -81,7 +81,7 @@ class _EventWriter:
 
     def row(self, message: Message, before: Any) -> Native:
         extra = get_extras(message.extras, NAME)
-        row_keys, rest = extra.get("row", {}), except_keys(extra, "row")
+        row_keys, rest = extra.get("row", {}), together(except_keys(extra, "row"))
         kind, content = self._data(message, rest)
         data = DATA.put({**content, **omit(rest, *content)}, None, sort=True)
         return ROW.write(message, row_keys, type=kind, data=data, parentId=row_keys.get("parentId", before))
@@ -137,7 +137,7 @@ def _write_call(call: ToolCall) -> Native:
         native |= {"type": "custom", "arguments": text}
     elif call.raw_arguments is not None or extra.get("asText"):
         native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
-    return REQUEST.put({**native, **except_keys(extra, "asText")}, None, sort=True)
+    return REQUEST.put(native, except_keys(extra, "asText"), sort=True)
 
 
 def _write_attachment(part: Media | Opaque) -> Any:

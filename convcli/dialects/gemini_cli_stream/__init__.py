@@ -75,8 +75,7 @@ def lift(document: Any) -> Transcript:
     transcript.id, transcript.model = begun.get("session_id") or None, begun.get("model") or None
     transcript.created_at = begun.get("timestamp") or None
     transcript.updated_at = (end or {}).get("timestamp") or None
-    extra = {"init": INIT.extra(begun), "result": rest}
-    transcript.extras = make_extras(NAME, {key: value for key, value in extra.items() if value})
+    transcript.extras = make_extras(NAME, None, init=INIT.extra(begun), result=rest)
     return transcript
 
 
@@ -88,7 +87,7 @@ def _lift_message(event: Native, at: int, run: Run) -> tuple[Message, Native | N
 
 def _lift_call(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:
     name, arguments = event.get("tool_name") or "", event.get("parameters") or {}
-    return run.call(event.get("tool_id") or None, name, arguments, CALL.extra(event) or {}, (at,)), None
+    return run.call(event.get("tool_id") or None, name, arguments, make_extras(NAME, CALL.extra(event)), (at,)), None
 
 
 def _lift_result(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:

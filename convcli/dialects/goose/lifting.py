@@ -7,7 +7,18 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, add_extras, as_object, except_keys, get_extras, make_extras, omit
+from convcli.kit.objects import (
+    Keys,
+    Native,
+    add_extras,
+    as_object,
+    except_keys,
+    get_extras,
+    keep_apart,
+    make_extras,
+    omit,
+    without_nulls,
+)
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
@@ -134,7 +145,7 @@ def _lift_facts(row: Native, metadata: Native, inference: Native, message: Messa
     rest = {key: value for key, value in metadata.items() if key != "inference" and value != KNOWN.get(key)}
     inner = omit(inference, "provider", "requestedModel")
     rest |= {"inference": inner} if inner else {}
-    message.extras = make_extras(NAME, {**extra, **({"metadata": rest} if rest else {})})
+    message.extras = make_extras(NAME, extra, metadata=rest)
 
 
 def _find_summary(messages: list[Message]) -> None:
@@ -200,12 +211,14 @@ def _outcome(value: Any) -> tuple[Any, Any, Native]:
 def _lift_call(block: Native, _: str | None, context: LiftContext) -> Part:
     key = CALLS[block["type"]]
     call, error, part_extras = _outcome(block[key])
-    rest = omit(block, "id", key, "thoughtSignature")
-    rest = {name: value for name, value in rest.items() if value is not None and (name, value) != ("type", NORMAL)}
+    is_known = isinstance(call, dict) and isinstance(call.get("name"), str)
+    part_extras |= without_nulls({"error": error} if is_known else {"value": call if error else None})
+    rest = omit(block, "id", key, "thoughtSignature", *(("type",) if block["type"] == NORMAL else ()))
+    rest = keep_apart(without_nulls(rest), ("outcome", "error", "value"))
     rest |= {"outcome": part_extras} if part_extras else {}
     signature = block.get("thoughtSignature")
     metadata = {"thoughtSignature": signature} if isinstance(signature, str) and signature else None
-    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+    if not is_known:
         context.pairing.invented.add(UNKNOWN)
         id_ = context.pairing.call(block["id"] or None, UNKNOWN)
         return ToolCall(id_, UNKNOWN, {}, metadata=metadata, extras=make_extras(NAME, {**rest, "error": error or call}))
@@ -221,7 +234,8 @@ NORMAL = "toolRequest"
 
 def _lift_response(block: Native, _: str | None, context: LiftContext) -> Part:
     value, error, part_extras = _outcome(block["toolResult"])
-    rest = except_keys(block, "type", "id", "toolResult")
+    part_extras |= without_nulls({"value": None if error is None else value})
+    rest = keep_apart(except_keys(block, "type", "id", "toolResult"), ("outcome", "content", "value"))
     rest |= {"outcome": part_extras} if part_extras else {}
     id_, name = context.pairing.result(block["id"] or None, None)
     if error is not None:

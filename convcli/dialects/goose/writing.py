@@ -6,7 +6,7 @@ from typing import Any
 
 from convcli.dialects.goose.lifting import BARE, IMAGE, KNOWN, MESSAGE, NAME, NORMAL, SESSION, TEXT
 from convcli.kit.grouping import are_of_user, groups
-from convcli.kit.objects import Native, get_extras, omit
+from convcli.kit.objects import Native, get_extras, omit, together
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import has_failed
 from convcli.kit.sessions import row_of_event
@@ -88,14 +88,14 @@ def _write_call(call: ToolCall, extra: Native) -> Native:
     signature = (call.metadata or {}).get("thoughtSignature")
     native = {"type": extra.get("type", NORMAL), "id": call.id, "toolCall": called}
     native |= {"thoughtSignature": signature} if signature is not None else {}
-    return {**native, **omit(extra, "type", "error", "outcome", "value")}
+    return {**native, **together(omit(extra, "type", "error", "outcome", "value"))}
 
 
 def _write_response(result: ToolResult, extra: Native) -> Native:
     value = {"content": _write_contents(result, extra), "isError": has_failed(result), **extra.get("value", {})}
-    outcome = {"status": "success", "value": value, **extra.get("outcome", {})}
+    outcome = {"status": "success", "value": value, **omit(extra.get("outcome", {}), "value")}
     native = {"type": "toolResponse", "id": result.tool_call_id, "toolResult": outcome}
-    return {**native, **omit(extra, "content", "value", "outcome")}
+    return {**native, **together(omit(extra, "content", "value", "outcome"))}
 
 
 def _write_contents(result: ToolResult, extra: Native) -> Any:

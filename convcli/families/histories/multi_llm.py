@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from convcli.families.histories.entries import Entries, renamed
-from convcli.kit.objects import Keys, Native, as_object, get_extras, has_content, make_extras
+from convcli.kit.objects import Keys, Native, as_object, get_extras, has_content, keep_apart, make_extras
 from convcli.kit.pairing import UNKNOWN, Pairing
 from convcli.kit.results import ResultTexts
 from convcli.model.errors import ContentError
@@ -66,6 +66,7 @@ def _body(native: Native, keys: Keys, nested: bool) -> tuple[Native, Native]:
     names = OLD_NAMES if keys is RESULT else {"tool_name": "name"}
     body = renamed(native["content"] if nested else native, names)
     extra = dict(keys.extra(body) or {})
+    extra = keep_apart(extra, ["outer"])
     if nested:
         outer = NESTED.extra(native)
         extra |= {"outer": outer} if outer else {}

@@ -56,8 +56,8 @@ def lift_response(native: Native, context: LiftContext) -> Transcript:
     transcript = context.transcript()
     extra |= RESPONSE.lift(native, transcript) or {}
     request = {key: extra.pop(key) for key in list(extra) if key in ECHO}
-    extra |= {**({"request": request} if request else {}), **_lift_end(native, context)}
-    transcript.extras = make_extras(context.dialect, extra)
+    extra |= _lift_end(native, context)
+    transcript.extras = make_extras(context.dialect, extra, request=request)
     return transcript
 
 

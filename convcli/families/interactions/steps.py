@@ -14,7 +14,7 @@ from typing import Any
 from convcli.families.google.parts import SIGNATURE
 from convcli.kit.blocks import BlockRows, BlockTable, in_metadata
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_empty
+from convcli.kit.objects import Keys, Native, drop_extras, get_extras, make_extras, without_empty
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import fail, has_failed, result_of_parts
 from convcli.kit.settings import Setting, whole
@@ -108,7 +108,7 @@ class StepReader:
             self._add_turn(native, path)
         elif kind in CONTENTS:
             self._continue("assistant" if is_model else "user", path)
-            self._extend([self._blocks.lift(native, self._context)], [path])
+            self._extend([self._content(native)], [path])
         elif kind == INPUT:
             self._begin("user", path).extras = make_extras(self._context.dialect, CONTENT_STEP.extra(native))
             self._extend(*self._contents(native, path))
@@ -150,19 +150,25 @@ class StepReader:
         if not parts and extra:
             parts, paths = [Opaque(dialect, native)], [path]
         elif extra:
-            parts[0].extras = {dialect: {**get_extras(parts[0].extras, dialect), STEP: extra}}
+            parts[0].extras = make_extras(dialect, get_extras(parts[0].extras, dialect), step=extra)
         self._extend(parts, paths)
 
     def _contents(self, native: Native, path: Path) -> tuple[list[Part], list[Path]]:
         """Returns the contents of a step, with their paths."""
         dialect, parts = self._context.dialect, list[Part]()
         for content in native.get("content") or []:
-            is_content = content["type"] in CONTENTS
-            part = self._blocks.lift(content, self._context) if is_content else Opaque(dialect, content)
+            part = self._content(content) if content["type"] in CONTENTS else Opaque(dialect, content)
             if isinstance(part, Opaque):
                 part.extras = {dialect: dict(IN_CONTENT)}
             parts.append(part)
         return parts, [(*path, "content", j) for j in range(len(parts))]
+
+    def _content(self, native: Native) -> Part:
+        """Returns a content. An unknown key with the name of the extras of a step is kept apart."""
+        part = self._blocks.lift(native, self._context)
+        if STEP in native:
+            part.extras = make_extras(self._context.dialect, get_extras(part.extras, self._context.dialect), step=None)
+        return part
 
     def _add_turn(self, native: Native, path: Path) -> None:
         """Adds a turn, as requests had them before there were steps."""
@@ -226,14 +232,14 @@ class StepWriter:
         """Writes the steps of an answer: consecutive contents are one step, unless one of them begins another."""
         draft: Native | None = None
         for part in message.parts:
-            native = self._blocks.write(part)
+            native = self._blocks.write(drop_extras(part, self._dialect, STEP))
             if native is None:
                 continue
             if not self._is_content(part):
                 draft = None
                 self.steps.append(native)
                 continue
-            step = native.pop(STEP, None) if not isinstance(part, Opaque) else self._step_of(part)
+            step = self._step_of(part)
             if draft is None or step:
                 draft = CONTENT_STEP.put({"type": OUTPUT, "content": []}, step)
                 self.steps.append(draft)
