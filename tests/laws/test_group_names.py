@@ -27,11 +27,6 @@ WORD = "planted in an unknown key"
 NEUTRAL = "zzkey"
 CASES = 6
 """The number of keys that are planted in a dialect in the usual tier."""
-ASSEMBLED: dict[str, set[str]] = {
-    "anthropic-stream": {"citations", "content", "usage"},
-}
-"""Names of groups that are parts of what a stream assembles too: an event that states one states this part."""
-
 Case = tuple[Any, Path, str]
 """A document, the path of an object in it, and a name of a group."""
 
@@ -43,19 +38,9 @@ def test_an_unknown_key_with_the_name_of_a_group_is_kept(source: str) -> None:
     assert gone == []
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("source", ASSEMBLED)
-def test_each_exception_is_needed(source: str) -> None:
-    dialect = dialects.get(source)
-    cases = list(all_cases(dialect))
-    needed = {key for document, path, key in cases if is_gone(dialect, document, path, key)}
-    assert ASSEMBLED[source] == needed
-
-
 def cases_of(dialect: Dialect) -> list[Case]:
     """All cases of a dialect, in the usual tier the same few every time."""
-    cases = [case for case in all_cases(dialect) if case[2] not in ASSEMBLED.get(dialect.name, ())]
-    return list(tiers.few(sorted(cases, key=lambda case: zlib.crc32(repr(case[1:]).encode())), CASES))
+    return list(tiers.few(sorted(all_cases(dialect), key=lambda case: zlib.crc32(repr(case[1:]).encode())), CASES))
 
 
 def all_cases(dialect: Dialect) -> Iterator[Case]:

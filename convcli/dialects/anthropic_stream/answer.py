@@ -146,9 +146,11 @@ class Answer:
 
     def whole(self) -> Native:
         """Returns the response in the form of the dialect `anthropic`."""
-        content = [self._whole_block(slot) for slot in sorted(self.blocks)]
-        native = {"type": "message", "role": "assistant", **streams.whole(Growing(self.response)), "content": content}
-        return {**native, "usage": self.usage} if self.usage else native
+        response = Growing(self.response)
+        streams.restate(response, "content", [self._whole_block(slot) for slot in sorted(self.blocks)])
+        if self.usage or "usage" in response:
+            streams.restate(response, "usage", self.usage)
+        return {"type": "message", "role": "assistant", **streams.whole(response)}
 
     def _whole_block(self, slot: int) -> Native:
         native: Native = streams.whole(self.blocks[slot])
