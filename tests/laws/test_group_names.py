@@ -25,8 +25,9 @@ from tests.support import about, facts, names, samples_of
 
 WORD = "planted in an unknown key"
 NEUTRAL = "zzkey"
-CASES = 6
+CASES = 20
 """The number of keys that are planted in a dialect in the usual tier."""
+
 Case = tuple[Any, Path, str]
 """A document, the path of an object in it, and a name of a group."""
 
