@@ -14,6 +14,7 @@ from convcli.kit.objects import (
     keep_apart,
     make_extras,
     omit,
+    together,
     without_nulls,
 )
 from convcli.kit.runs import Run
@@ -163,7 +164,7 @@ class AcpReader:
 
     def _keep_rest(self, turn: Message, update: Native, row: Native, path: Path) -> None:
         """Adds the other keys of a message that its turn does not have yet."""
-        rest = omit(except_keys(update, *CHUNK), *omit(get_extras(turn.extras, NAME), *OF_PROMPT))
+        rest = omit(except_keys(update, *CHUNK), *together(omit(get_extras(turn.extras, NAME), *OF_PROMPT)))
         add_extras(turn, NAME, keep_apart(rest, OF_PROMPT))
         for key in rest:
             self.run.elsewhere(turn, key, self._place(key, row, path))
