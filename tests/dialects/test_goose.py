@@ -125,3 +125,15 @@ def test_no_message_has_a_time_before_that_of_the_last_one_since_goose_sorts_the
     times = ("2026-03-01T09:00:05Z", "2026-03-01T09:00:01Z", "2026-03-01T09:00:05.500Z")
     session = GOOSE.lower(Transcript([Message("user", [Text("Go.")], created_at=time) for time in times]))
     assert [row["created"] for row in session["conversation"]] == [1772355605] * 3
+
+
+def test_an_error_next_to_a_value_is_kept_and_written() -> None:
+    document = copy.deepcopy(next(one.document for one in samples_of("goose") if one.path.stem == "session"))
+    called = [part for message in document["conversation"] for part in message["content"] if "toolCall" in part]
+    called[0]["toolCall"]["error"] = "late"
+    called[0]["value"] = "of the vendor"
+    part = next(one for message in GOOSE.lift(document).messages for one in message.parts if one.type == "tool_call")
+    assert part.extras is not None
+    assert part.extras["goose"]["outcome"]["error"] == "late"
+    assert part.extras["goose"]["@"] == {"value": "of the vendor"}
+    assert_same(GOOSE, document)

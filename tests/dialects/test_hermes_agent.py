@@ -88,6 +88,13 @@ def test_a_session_from_another_program_gets_an_id_and_no_time() -> None:
     ]
 
 
+def test_a_result_keeps_a_thought_that_it_has_no_part_for() -> None:
+    call = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    stated = {"reasoning": "Why?", "reasoning_content": "Hm."}
+    result = lifted(call, {"role": "tool", "content": "1", "tool_call_id": "c1", "tool_name": "f", **stated})[1]
+    assert result.extras == {"hermes-agent": stated}
+
+
 def test_its_sessions_are_detected() -> None:
     assert detection.detect(session({"role": "user", "content": "Hi."})).dialect == "hermes-agent"
     assert detection.evidence({"started_at": 7.5, "messages": [{"role": "user", "content": "Hi."}]}, DIALECT) is None
