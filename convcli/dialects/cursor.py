@@ -242,7 +242,7 @@ def _join(message: Message, before: Message, placed: Placed, path: Path, context
     """Adds the parts of a bubble to the answer before it. The first of them has the other facts of the bubble."""
     first, part_paths = context.origin.places[-1]
     facts = {"bubbleId": message.id, "createdAt": message.created_at, **((message.extras or {}).get(NAME) or {})}
-    add_extras(message.parts[0], NAME, {"bubble": without_empty(facts)})
+    add_extras(message.parts[0], NAME, None, bubble=without_empty(facts))
     if message.usage:
         before.usage = message.usage
         context.origin.routes[(*first, "tokenCount")] = (*path, "tokenCount")

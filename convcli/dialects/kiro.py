@@ -70,7 +70,7 @@ def lift(document: Any) -> Transcript:
         if isinstance(pair.get("assistant"), dict):
             _lift_answer(pair["assistant"], ("history", i, "assistant"), context)
         rest = without_empty(pair, "user", *["assistant"] * isinstance(pair.get("assistant"), dict))
-        add_extras(context.messages[first], NAME, {"pair": rest} if rest else None)
+        add_extras(context.messages[first], NAME, None, pair=rest)
     if isinstance(document.get("next_message"), dict):
         _lift_question(document["next_message"], ("next_message",), context)
     transcript.cwd = next(filter(None, map(_directory_of, objects_in(document["history"]))), None)

@@ -164,12 +164,15 @@ def get_extras(extras: Extras | None, dialect: str) -> Native:
     return extras.get(dialect, {}) if extras else {}
 
 
-def add_extras(record: Any, owner: str, extra: Native | None) -> None:
-    """Adds the owner's keys to the extras of a record that is being lifted."""
-    if extra:
-        known = get_extras(record.extras, owner)
-        objects = [key for key in extra if key in known and isinstance(extra[key], dict)]
-        kept = keep_apart(known, [key for key in objects if not isinstance(known[key], dict)])
+def add_extras(record: Any, owner: str, extra: Native | None, /, **inside: Any) -> None:
+    """Adds the owner's keys to the extras of a record that is being lifted, and those `inside`, as `make_extras`
+    does."""
+    known = get_extras(record.extras, owner)
+    kept = keep_apart(known, inside.keys()) if inside else known
+    extra = {**(extra or {}), **{key: value for key, value in inside.items() if value}}
+    if extra or kept is not known:
+        objects = [key for key in extra if key in kept and isinstance(extra[key], dict)]
+        kept = keep_apart(kept, [key for key in objects if not isinstance(kept[key], dict)])
         record.extras = {**(record.extras or {}), owner: {**kept, **extra}}
 
 

@@ -89,12 +89,15 @@ def is_gone(dialect: Dialect, document: Any, path: Path, key: str) -> bool:
 
 
 def is_kept(dialect: Dialect, document: Any, path: Path, key: str) -> bool | None:
-    """Is a text under this key in the transcript? None if the document is refused."""
-    node = at(document, path)
-    node[key] = WORD
+    """Is a text under this key in the transcript, and one in an object? None if the document is refused."""
+    node, kept = at(document, path), list[bool]()
     try:
-        return WORD in json.dumps(facts(dialect.lift(document))) if schemas.accepts(dialect.name, document) else None
+        for value in (WORD, {"inside": WORD}):
+            node[key] = value
+            if schemas.accepts(dialect.name, document):
+                kept.append(WORD in json.dumps(facts(dialect.lift(document))))
     except ConvcliError:
         return None
     finally:
         del node[key]
+    return all(kept) if kept else None

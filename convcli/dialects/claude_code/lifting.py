@@ -9,7 +9,16 @@ import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import ANSWERS, CALLER, NAME, QUEUED, ROW, STREAM, TURNS
 from convcli.families.anthropic.blocks import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, get_extras, has_content, make_extras, objects_in, omit, set_extra_key
+from convcli.kit.objects import (
+    Native,
+    add_extras,
+    get_extras,
+    has_content,
+    make_extras,
+    objects_in,
+    omit,
+    set_extra_key,
+)
 from convcli.kit.sessions import add_event, joined
 from convcli.kit.streams import apart
 from convcli.model.transcript import Message, Path, Text, ToolCall, Transcript
@@ -151,7 +160,7 @@ class _SessionReader:
         message = self.context.messages[start]
         self.begins[first] = self.message_at[first] = message
         other_keys = self._row_extras(row, message, facts)
-        message.extras = set_extra_key(message.extras, NAME, "row", other_keys)
+        add_extras(message, NAME, None, row=other_keys)
         if facts is not None:
             self._later_rows(group, path, start, facts, other_keys)
 
@@ -168,7 +177,7 @@ class _SessionReader:
             line |= {key: row[key] for key in form.STATED if row.get(key) not in (None, "", message.created_at)}
             repeated = [key for key in form.OF_ANSWER if key in line and key in of_first and line[key] == of_first[key]]
             part = message.parts[at]
-            part.extras = set_extra_key(part.extras, NAME, "line", omit(line, *repeated))
+            add_extras(part, NAME, None, line=omit(line, *repeated))
 
     def _part_path(self, path: Path, i: int, k: int) -> Path:
         inside = ("content", k)

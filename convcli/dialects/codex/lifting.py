@@ -12,7 +12,7 @@ from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, set_extra_key, without_nulls
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit, without_nulls
 from convcli.kit.sessions import add_event
 from convcli.kit.texts import text_of
 from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
@@ -161,11 +161,11 @@ class _Reader:
         if screen_times and {*screen_times.values()} != {time}:
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
-            message.extras = set_extra_key(message.extras, NAME, "row", row_extras)
+            add_extras(message, NAME, None, row=row_extras)
         else:
             # keys differ so that losses are reported at the row: a part is an item, or inside an item's content
             key = "messageRow" if kind_of(row.payload) == "message" else "row"
-            message.parts[k].extras = set_extra_key(message.parts[k].extras, NAME, key, row_extras)
+            add_extras(message.parts[k], NAME, None, **{key: row_extras})
 
     def _add(self, item: Native, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
         kind_of_item = kind_of(item)
@@ -209,7 +209,7 @@ class _Reader:
         for message in messages:
             message.created_at = time
             extra = row_extras if message is messages[0] else {"compacted": True}
-            message.extras = set_extra_key(message.extras, NAME, "row", extra)
+            add_extras(message, NAME, None, row=extra)
         messages[0].replaces = "all"
         self.items.close()
 

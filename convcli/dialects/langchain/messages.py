@@ -90,9 +90,7 @@ def _lift_item(native: Native, path: Path, context: LiftContext) -> None:
     extras: Native = {} if kind in ROLES or role == "developer" else {"type": kind}
     extras |= {"role": role} if role and (kind != "chat" or not is_known) else {}
     wrapper_keys = _wrapper_keys(native, inner, kind, word)
-    extras |= {"around": wrapper_keys} if wrapper_keys else {}
-    if extras:
-        add_extras(message, NAME, extras)
+    add_extras(message, NAME, extras, around=wrapper_keys)
     context.add(message, (*path, inner) if inner else path, part_paths)
 
 

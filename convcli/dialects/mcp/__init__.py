@@ -64,8 +64,7 @@ def lift(document: Any) -> Transcript:
     context.origin.form = _form_of_payload(payload)
     transcript = _LIFT[context.origin.form](payload, prefix, context)
     rpc = RPC.extra(document) if prefix else None
-    if rpc:
-        add_extras(transcript, NAME, {"rpc": rpc})
+    add_extras(transcript, NAME, None, rpc=rpc)
     return transcript
 
 

@@ -9,7 +9,7 @@ from convcli.dialects.qwen_code.rows import COMPRESSED, EVENT, NAME, ROW
 from convcli.families.google.config import lift_usage
 from convcli.families.google.contents import adopt, lift_contents
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, get_extras, make_extras, omit, set_extra_key
+from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit
 from convcli.kit.results import fail, has_failed
 from convcli.kit.sessions import add_event, head_of, row_of_event
 from convcli.kit.streams import apart
@@ -91,7 +91,7 @@ class _QwenReader:
         other_keys = COMPRESSED.lift(row, first, self.usual) or {}
         payload = omit(row["systemPayload"], "compressedHistory")
         other_keys |= {"systemPayload": payload} if payload else {}
-        first.extras = set_extra_key(first.extras, NAME, "row", other_keys)
+        add_extras(first, NAME, None, row=other_keys)
         first.replaces = "all"
 
     def _facts(self, row: Native, message: Message) -> Native:
@@ -144,7 +144,7 @@ def _join(whole: Message, message: Message) -> None:
     inner = {**extra.get("content", {}), **({"role": extra["role"]} if "role" in extra else {})}
     line |= {**extra.get("row", {}), **({"message": inner} if inner else {})}
     first = message.parts[0]
-    first.extras = set_extra_key(first.extras, NAME, "line", line)
+    add_extras(first, NAME, None, line=line)
     whole.parts += message.parts
 
 
