@@ -209,7 +209,6 @@ MESSAGES: tuple[Pass, ...] = (
     *policy.keep_supported_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),
     passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
-NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role in turns.INSTRUCTIONS else message)
 PROGRAM_TURNS = ProgramTurns(
     {
         **tags("environment_details"),
@@ -232,7 +231,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit={
-        "task": passes.fused(*MESSAGES, NO_INSTRUCTIONS, passes.on_each_message(TASK.fits)),
+        "task": passes.fused(*MESSAGES, sessions.drop_instructions, passes.on_each_message(TASK.fits)),
         "session": passes.fused(
             *MESSAGES,
             policy.join_leading_instructions,

@@ -31,7 +31,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import settle_by_reading_back
 from convcli.kit.grouping import are_of_user, begins, drop_subagent_runs, groups, on_rows
 from convcli.kit.ids import chain_messages, new_uuid, set_session_id
-from convcli.kit.objects import Native, drop_extras, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Native, add_extras, drop_extras, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import shared
 from convcli.kit.renaming import make_ids_distinct, rename_tools_and_ids
 from convcli.kit.results import one_result_each
@@ -129,7 +129,7 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
     message = context.messages[start]
     inner = {} if message.id is None else {"messageId": message.id}
     row_keys = ROW.lift(row, message)
-    message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), **inner}, row=row_keys)
+    add_extras(message, NAME, inner, row=row_keys)
 
 
 # ---------------------------------------------------------------- write

@@ -35,6 +35,7 @@ from convcli.kit.sessions import (
 )
 from convcli.kit.supported import METADATA, TURNS, counted, fields, media
 from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds, usage_places
+from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import links
@@ -180,7 +181,7 @@ def _write_event(group: list[Message], writer: Writer) -> Any:
 
 def _drop_instructions(message: Message) -> Message | None:
     """Drops instructions (the program supplies its own) and empty messages."""
-    return None if message.role in ("system", "developer") or not message.parts else message
+    return None if message.role in INSTRUCTIONS or not message.parts else message
 
 
 FIT = (

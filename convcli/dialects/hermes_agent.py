@@ -28,7 +28,7 @@ from convcli.kit import fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.ids import set_session_id
-from convcli.kit.objects import Native, as_object, get_extras, make_extras, without_empty
+from convcli.kit.objects import Native, add_extras, as_object, get_extras, make_extras, without_empty
 from convcli.kit.settings import Setting
 from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import only_text
@@ -104,7 +104,7 @@ def _lift_message(native: Native, i: int, session: Native, context: LiftContext)
     clear = {**ORDINARY, "session_id": session.get("id")}
     rest = without_empty(MESSAGE.lift(native, message) or {}, *used)
     extra = {key: one for key, one in rest.items() if isinstance(one, bool) or one != clear.get(key)}
-    message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), **extra})
+    add_extras(message, NAME, extra)
     context.add(message, ("messages", i), places)
     if not native.get(THOUGHT) and thought:
         context.origin.routes["messages", i, THOUGHT] = "messages", i, SHOWN

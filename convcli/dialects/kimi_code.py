@@ -26,7 +26,7 @@ from convcli.kit import results, sessions
 from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
-from convcli.kit.objects import Native, as_object, as_text, except_keys, get_extras, make_extras
+from convcli.kit.objects import Native, add_extras, as_object, as_text, except_keys, make_extras
 from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths
 from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
@@ -186,7 +186,7 @@ class _Log:
                 self._call(event, "toolCallId", "name", "args") if is_call else PARTS.lift(event["part"], self.context)
             )
             rest = {"outer": around} if is_call else {"row": around, "piece": except_keys(event, "type", "part")}
-            part.extras = make_extras(NAME, get_extras(part.extras, NAME), **rest)
+            add_extras(part, NAME, None, **rest)
             message.parts.append(part)
             place = ("..", i, "event") if first != i else ("event",)
             places.append(place if is_call else (*place, "part"))

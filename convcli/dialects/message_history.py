@@ -28,7 +28,7 @@ from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import ResultTexts
 from convcli.kit.supported import CALLS, OPAQUE, TEXTS, TOOLS, fields
 from convcli.kit.values import paths
-from convcli.model.branches import active
+from convcli.model.branches import INSTRUCTIONS, active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import (
@@ -129,7 +129,7 @@ FIT = {"list": LIST, "object": (*LIST, passes.on_messages(bare_system))}
 def form_of(transcript: Transcript) -> str:
     """Returns "object" if there are tools or a system text, else "list"."""
     messages = active(transcript)
-    needed = transcript.tools is not None or (bool(messages) and messages[0].role in ("system", "developer"))
+    needed = transcript.tools is not None or (bool(messages) and messages[0].role in INSTRUCTIONS)
     return "object" if needed else "list"
 
 

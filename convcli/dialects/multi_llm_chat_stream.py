@@ -23,7 +23,7 @@ from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call,
 from convcli.kit import fitting, passes, results
 from convcli.kit.objects import APART, Keys, Native, as_object, get_extras, keep_apart, make_extras, omit
 from convcli.kit.runs import Run, joined_turns, last_run
-from convcli.kit.streams import OTHER_MESSAGES, fragments
+from convcli.kit.streams import OF_REQUEST, OTHER_MESSAGES, fragments
 from convcli.kit.supported import CALLS, LIST, OPAQUE, fields, media
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -176,7 +176,7 @@ DIALECT = Dialect(
         "text": "the text of a turn is one stream: part boundaries are lost",
         "reasoning": "multi-llm-chat does not stream thinking",
         "refusal": "multi-llm-chat has no refusal chunk: the refusal is written as text",
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(OF_REQUEST, "a stream has the answer, not the request"),
         "id": "a stream has no id",
         "title": "a stream has no title",
         "model": "a stream does not name the model",

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.ids import set_session_id
-from convcli.kit.objects import get_extras, make_extras
+from convcli.kit.objects import add_extras, get_extras, make_extras
 from convcli.model.dialect import BodyForm, Dialect, Options, Pass
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import OUTSIDE, Message, Origin, Path, Transcript
@@ -76,7 +76,7 @@ def _lift(shell: Dialect, document: Any) -> Transcript:
     form = about.origin.form if about.origin is not None else ""
     body_and_value = _body_of(shell, form, document)
     if body_and_value is None:
-        about.extras = make_extras(shell.name, get_extras(about.extras, shell.name), bodyId=None)
+        add_extras(about, shell.name, None, bodyId=None)
         return about
     body, value = body_and_value
     transcript = shell.inner[body.dialect].lift(value)

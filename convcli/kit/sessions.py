@@ -26,13 +26,12 @@ from convcli.kit.fitting import refusals_as_texts, roles
 from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.results import apply_convention, one_result_each, put_results_first, separate_results
 from convcli.kit.texts import text_of
-from convcli.model.branches import active
+from convcli.model.branches import INSTRUCTIONS, active
 from convcli.model.dialect import Convention, Pass, SessionFacts
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcript
 
 Record = TypeVar("Record", Transcript, Message, Part)
 EPOCH = "1970-01-01T00:00:00.000Z"
-INSTRUCTIONS = ("system", "developer")
 
 # ---------------------------------------------------------------- rows
 

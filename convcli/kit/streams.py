@@ -73,6 +73,8 @@ class Slots(dict[int, Growing]):
     """A list whose items arrive in deltas with their index, in the order in which they began."""
 
 
+OF_REQUEST = ("tools", "tool", "toolChoice", "settings")
+"""What is lost where a stream has the answer, not the request, by names in losses."""
 OTHER_MESSAGES = ("message", "text", "reasoning", "tool_call", "tool_result")
 """What is lost with the other messages where a stream has one answer, by names in losses."""
 DEPTH = 4

@@ -256,9 +256,7 @@ DIALECT = Dialect(
     rules=RULES,
     reasons={
         **dict.fromkeys(streams.OTHER_MESSAGES, "an Anthropic stream has one answer: the last assistant message"),
-        **dict.fromkeys(
-            ("tools", "tool", "toolChoice", "settings"), "an Anthropic stream has one answer, not the request"
-        ),
+        **dict.fromkeys(streams.OF_REQUEST, "an Anthropic stream has one answer, not the request"),
         **{field: REASONS[field] for field in ("reasoning.summary", "refusal", "text")},
         "reasoning": "Anthropic accepts only thinking that it signed",
         **dict.fromkeys(MEDIA_KINDS, "an Anthropic answer has no media"),

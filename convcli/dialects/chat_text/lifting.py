@@ -12,12 +12,12 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, make_extras
 from convcli.kit.texts import split_between
 from convcli.kit.values import read_arguments, read_json
+from convcli.model.branches import INSTRUCTIONS
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 
 NAME = "chat-text"
 ROW = Keys("text")
 TEXT = "text"
-INSTRUCTIONS = ("system", "developer")
 RETURN, RESPONSE = "## Return of ", "response:"
 """How a result of Kimi K2 and of Gemma 4 begins."""
 

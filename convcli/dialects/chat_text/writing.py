@@ -8,11 +8,12 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from convcli.dialects.chat_text.families import FAMILIES, Family, Tools
-from convcli.dialects.chat_text.lifting import INSTRUCTIONS, NAME, ROW, TEXT
+from convcli.dialects.chat_text.lifting import NAME, ROW, TEXT
 from convcli.families.rows.calls import write_tool
 from convcli.families.rows.order import turns_of
 from convcli.kit.objects import get_extras
 from convcli.kit.texts import text_of
+from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 

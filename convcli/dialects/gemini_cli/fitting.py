@@ -22,6 +22,7 @@ from convcli.kit.objects import drop_extra_keys, drop_extras, get_extras
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.results import result_of, separate_results
+from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Part, ToolCall, ToolResult, Transcript
 
@@ -155,7 +156,7 @@ class _Frames:
                 return id_
 
 
-OUTSIDE_RECORDS = ("event", *sessions.INSTRUCTIONS)
+OUTSIDE_RECORDS = ("event", *INSTRUCTIONS)
 USER_RECORD_PAIRS = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
 
 

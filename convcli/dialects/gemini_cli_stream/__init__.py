@@ -30,6 +30,7 @@ from convcli.kit.sessions import events as session_events
 from convcli.kit.sessions import keep_active_branch, put_results_before_events
 from convcli.kit.supported import TURNS, counted, fields, media
 from convcli.kit.values import paths, take_counts, usage_places
+from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Convention, Dialect
 from convcli.model.transcript import MEDIA_KINDS, Message, Opaque, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import events
@@ -146,7 +147,7 @@ def _keep_supported_parts(message: Message) -> Message | None:
     """Drops instructions, and keeps only texts, calls and results of user, model and tool messages."""
     if message.role == "event":
         return message
-    if message.role in ("system", "developer"):
+    if message.role in INSTRUCTIONS:
         return None
     turn = replace(message, parts=[])
     add_parts(turn, (part for part in message.parts if isinstance(part, (Text, ToolCall, ToolResult))))

@@ -223,7 +223,7 @@ DIALECT = Dialect(
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={
         **facts.REASONS,
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(streams.OF_REQUEST, "a stream has the answer, not the request"),
         **dict.fromkeys(
             (*streams.OTHER_MESSAGES, *MEDIA_KINDS, "refusal"),
             "a stream has only the messages since the last question",

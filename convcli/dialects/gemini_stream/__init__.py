@@ -257,9 +257,7 @@ DIALECT = Dialect(
             (*streams.OTHER_MESSAGES, *MEDIA_KINDS),
             "Gemini API streams have one answer: the model's last turn",
         ),
-        **dict.fromkeys(
-            ("tools", "tool", "toolChoice", "settings"), "Gemini API streams have one answer, not the request"
-        ),
+        **dict.fromkeys(streams.OF_REQUEST, "Gemini API streams have one answer, not the request"),
         "text": "consecutive texts are one text in Gemini API streams",
         "message.stopReason": "Gemini API streams need one of Google's finish reasons",
     },

@@ -217,7 +217,7 @@ DIALECT = Dialect(
     reasons={
         **dict.fromkeys((*streams.OTHER_MESSAGES, *MEDIA), "a stream has one answer: the last assistant turn"),
         "createdAt": "a stream has times in whole seconds",
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(streams.OF_REQUEST, "a stream has the answer, not the request"),
         "text": "the text of an answer is one stream: part boundaries are lost",
         "message.name": "a streamed answer has no name",
         "message.model": "only the whole stream names a model",

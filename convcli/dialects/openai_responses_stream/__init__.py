@@ -192,7 +192,7 @@ DIALECT = Dialect(
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={
         **REASONS,
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(streams.OF_REQUEST, "a stream has the answer, not the request"),
         **dict.fromkeys(MEDIA_KINDS, "an answer has no media"),
         **dict.fromkeys((*streams.OTHER_MESSAGES, "refusal"), "a stream has only the messages since the last question"),
         "message.role": "a stream has only assistant messages and their results",

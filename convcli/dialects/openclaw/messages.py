@@ -15,6 +15,7 @@ from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.usage import cached_tokens
 from convcli.kit.values import milliseconds_of_time, pairs
+from convcli.model.branches import INSTRUCTIONS
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult
 
 STOP_OF = {"tool_calls": "toolUse"} | {reason: reason for reason in ("stop", "length", "error", "aborted", "deferred")}
@@ -261,6 +262,6 @@ def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
     if role in SUMMARIES:
         return text_of(parts, "\n\n")
     first = parts[0] if len(parts) == 1 else None
-    if role in ("system", "developer") and isinstance(first, Text) and first.extras is None and first.text:
+    if role in INSTRUCTIONS and isinstance(first, Text) and first.extras is None and first.text:
         return first.text
     return "" if not parts and role == "system" else blocks.write_blocks(parts, role, form, api)

@@ -79,7 +79,7 @@ class _QwenReader:
         other_keys |= self._facts(row, message)
         role = row["message"].get("role")
         rest = {"role": role} if role not in (None, native["role"]) else {}
-        message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), **rest}, row=other_keys)
+        add_extras(message, NAME, rest, row=other_keys)
         self._join(row, start)
 
     def _compaction(self, row: Native, contents: list[Native], i: int) -> None:

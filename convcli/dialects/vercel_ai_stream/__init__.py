@@ -271,7 +271,7 @@ DIALECT = Dialect(
     repeats=frozenset(f"/*/{key}" for key in REPEATED.split()),
     reasons={
         **REASONS,
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(streams.OF_REQUEST, "a stream has the answer, not the request"),
         **dict.fromkeys(
             ("message", "text", "reasoning", "tool_call"), "a stream has only the messages since the last question"
         ),

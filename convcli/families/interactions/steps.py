@@ -14,7 +14,7 @@ from typing import Any
 from convcli.families.google.parts import SIGNATURE
 from convcli.kit.blocks import BlockRows, BlockTable, in_metadata
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, drop_extras, get_extras, make_extras, without_empty
+from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, without_empty
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import fail, has_failed, result_of_parts
 from convcli.kit.settings import Setting, whole
@@ -150,7 +150,7 @@ class StepReader:
         if not parts and extra:
             parts, paths = [Opaque(dialect, native)], [path]
         elif extra:
-            parts[0].extras = make_extras(dialect, get_extras(parts[0].extras, dialect), step=extra)
+            add_extras(parts[0], dialect, None, step=extra)
         self._extend(parts, paths)
 
     def _contents(self, native: Native, path: Path) -> tuple[list[Part], list[Path]]:
@@ -167,7 +167,7 @@ class StepReader:
         """Returns a content. An unknown key with the name of the extras of a step is kept apart."""
         part = self._blocks.lift(native, self._context)
         if STEP in native:
-            part.extras = make_extras(self._context.dialect, get_extras(part.extras, self._context.dialect), step=None)
+            add_extras(part, self._context.dialect, None, step=None)
         return part
 
     def _add_turn(self, native: Native, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Paths of fields in the documents of Chat Completions and its relatives, the fields that they lack, and why."""
+"""Paths of fields in documents of Chat Completions and its relatives, what these store, and why the rest is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ MEDIA = media("image", "data url fileId detail") | media("audio", SOURCES) | med
 """The media of Chat Completions."""
 OF_ANSWERS = fields("id createdAt model message.stopReason") | counted(USAGE)
 OF_REQUESTS = TOOLS | fields("model toolChoice tool.strict")
-
 
 REASONS = {
     "message.usage": "only a response has usage",

@@ -12,7 +12,7 @@ from convcli.families.responses.items import COMPLETED, kind_of
 from convcli.families.responses.parts import lift_content, object_in, write_part
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of
-from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
 
@@ -126,9 +126,8 @@ def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
         part.metadata = {"itemId": id_} if id_ is not None else None
         if isinstance(part, Opaque):
             part.extras = {dialect: {"in": "content"}}
-    first = parts[0]
-    if extra or first.extras:
-        first.extras = make_extras(dialect, get_extras(first.extras, dialect), item=extra)
+    if extra or parts[0].extras:
+        add_extras(parts[0], dialect, None, item=extra)
     return parts
 
 
