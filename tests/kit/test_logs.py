@@ -37,9 +37,9 @@ def documents_of(name: str) -> list[Any]:
     return value if name in ("sgd", "taskmaster", "convai") else [value]
 
 
-def test_there_are_ten_logs_with_at_most_fifteen_lines_of_table_each() -> None:
+def test_a_table_has_at_most_fifteen_lines() -> None:
     lengths = {table.stem: len(table.read_text().splitlines()) for table in LOGS.glob("*.toml")}
-    assert len(lengths) == 10
+    assert len(lengths) >= 14
     assert max(lengths.values()) <= 15
 
 
