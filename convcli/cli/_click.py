@@ -286,7 +286,7 @@ def call(argv: Sequence[str], screen: Screen) -> int:
 def _usage(error: click.ClickException) -> JobError:
     """Turns an error of click into one of convcli, with the nearest match."""
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
-    otherwise = f"{command} -h shows how"
+    otherwise = f"{command} -h has examples"
     if isinstance(error, click.NoSuchOption):
         from convcli.cli._synonyms import meant_option
 

@@ -89,7 +89,7 @@ GENERAL = (
         type=Near("colour", lambda: ["auto", "always", "never"]),
         default="auto",
         expose_value=False,
-        help="Colours. Without it, NO_COLOR, FORCE_COLOR and TERM=dumb decide.",
+        help="Colors. Without it, NO_COLOR, FORCE_COLOR and TERM=dumb decide.",
     ),
     Parameter("--debug", is_flag=True, sets="debug", help="Print a traceback for internal errors."),
 )

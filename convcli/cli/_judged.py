@@ -23,10 +23,10 @@ def announce_skipped(screen: Screen, skipped: int, transcripts: int, *, may_be_n
 
 
 def announce_converted(screen: Screen, target: Dialect | None, converted: Mapping[str, int]) -> None:
-    """Reports what was judged as converted: what it has in its own dialect, the target would not be sent."""
+    """Reports what was checked after its conversion: what the target cannot store is not sent to it."""
     from convcli.validation.wording import counted
 
     if target is not None and any(converted.values()):
         each = " and ".join(f"{counted(n, 'transcript')} in {name}" for name, n in sorted(converted.items()) if n)
-        note = f"judged as converted to {target.name}: {each}; --from {target.name} judges files as they are"
+        note = f"checked after conversion to {target.name}: {each}; --from {target.name} checks files as they are"
         screen.announce(f"{note}\n")

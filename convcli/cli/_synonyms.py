@@ -47,7 +47,7 @@ HINTS = {
     **dict.fromkeys(("grep", "search", "find"), 'convcli inspect FILE --where "text~PATTERN" searches the messages'),
     **dict.fromkeys(
         ("export", "markdown", "md", "html", "page", "share"),
-        "convcli inspect FILE -o FILE.html writes a page, -o FILE.md a table in Markdown",
+        "convcli share FILE writes a page without private data; convcli inspect FILE -o FILE.html (or FILE.md) one with all",
     ),
     "version": "convcli --version shows it",
 }
@@ -132,12 +132,13 @@ def missing_parameter(error: click.MissingParameter, ctx: click.Context, args: l
         if words:
             help_text = f'did you mean "{name} {words[-1]}"?'
         elif param.name == "target":
-            help_text = f"convcli dialects lists what {name} takes"
+            help_text = f"convcli dialects lists the values of {name}"
         else:
-            help_text = f"{ctx.command_path} -h shows how"
+            help_text = f"{ctx.command_path} -h has examples"
         return JobError("usage", f'missing option "{name}"', help=help_text)
     metavar = param.human_readable_name if param is not None else "FILE"
-    return JobError("usage", f'missing argument "{metavar}"', help=f"{ctx.command_path} -h shows how")
+    stdin = "a lone - reads stdin; " if metavar == "FILE..." else ""
+    return JobError("usage", f'missing argument "{metavar}"', help=f"{stdin}{ctx.command_path} -h has examples")
 
 
 def _is_dialect(word: str) -> bool:

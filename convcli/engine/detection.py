@@ -36,8 +36,8 @@ MOST_KEYS = 8
 """Keys of an object that an error names."""
 OF_ANSWERS = ("response", "output", "outputs", "completion", "response_body")
 """Keys of answers in logs."""
-NO_DIALECT = "no dialect recognises this"
-NAMED = "if convcli dialects lists its dialect, name it with --from"
+NO_DIALECT = "no dialect recognizes this"
+NAMED = "--from DIALECT names its dialect (convcli dialects); a table describes your own log: convcli help own-logs"
 
 
 class Detection(msgspec.Struct, frozen=True):

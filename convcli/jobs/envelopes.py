@@ -330,7 +330,7 @@ def no_transcripts(name: str, picker: Picker, wanted: Sequence[Pattern]) -> Cont
         where = ", ".join(map(pointers.pointer, wanted))
         message = f"--at matches nothing: there is no {where}"
         return ContentError("empty-input", message, file=name, help=picker.missed)
-    unsupported = next(iter(+passed.unsupported), "no dialect recognises them")
+    unsupported = next(iter(+passed.unsupported), "no dialect recognizes them")
     message = f"none of the {passed.total:,} values that --at matches is a readable transcript: {unsupported}"
     help_text = "" if picker.passed.unsupported.total() else detection.NAMED
     return ContentError("unknown-dialect", message, file=name, help=help_text)

@@ -157,8 +157,8 @@ class AsItIs:
                 )
 
     def _note(self, finding: Finding, item: Document, target: Dialect) -> Finding:
-        message = f"read as {item.dialect.name} and judged as converted; {target.name} finds {finding.code} in it"
-        help_text = f"--from {target.name} judges the file as it is"
+        message = f"checked after conversion from {item.dialect.name}; as it is, it has {finding.code} in {target.name}"
+        help_text = f"--from {target.name} checks the file as it is"
         return replace(
             finding,
             code="judged-as-converted",

@@ -238,8 +238,11 @@ def is_new(known: Knowledge, path: Path, row: Any, *, was_turn: bool = False) ->
 
 
 def row_finding(dialect: Dialect, path: Path, row: Any) -> Finding:
-    """A row of an unknown type holds content."""
-    return _type_finding(dialect, path, "rows", row_type(row))
+    """A row holds content and is not read: its type is unknown, or it lacks what its type has."""
+    kind = row_type(row)
+    if kind and kind.rpartition("/")[2] in schemas.types(dialect.name, TYPES):
+        return _finding(dialect, path, f'{dialect.name} reads no message from this row of the type "{kind}"')
+    return _type_finding(dialect, path, "rows", kind)
 
 
 def _block_finding(dialect: Dialect, path: Path, blocks: list[Any]) -> Finding:

@@ -10,7 +10,7 @@ from convcli import dialects
 from convcli.model.errors import JobError
 from tests.cli_cases import CLEAN, OTHER, ROOT, run, write
 
-HERE = "convcli {} -h shows how"
+HERE = "convcli {} -h has examples"
 COMMANDS = [path.stem for path in (ROOT / "convcli" / "cli").glob("[a-z]*.py")]
 
 
@@ -98,7 +98,7 @@ def test_common_mistakes_get_what_was_meant(tmp_path: Path) -> None:
     source = str(write(tmp_path / "a.json", CLEAN))
     assert helped("convert", source, "-to", "anthropic") == 'did you mean "--to"?'
     assert helped("convert", source, "anthropic") == 'did you mean "--to anthropic"?'
-    assert helped("convert", source) == "convcli dialects lists what --to takes"
+    assert helped("convert", source) == "convcli dialects lists the values of --to"
     assert helped("convert", source, "--to", "markdown").startswith("convcli inspect FILE --output-format md")
     assert helped("convert", source, "--to", "csv").startswith("convcli inspect FILE --output-format csv")
     assert helped("convert", source, "--to", "parquet").startswith("the name of the output decides that")

@@ -31,11 +31,11 @@ from tests.support import names, samples
         ("text", "this is a string of 4 characters, not a transcript"),
         ([], "this is an empty list, not a transcript"),
         ({}, "this is an empty object, not a transcript"),
-        ([[]], "no dialect recognises this: a list whose first item is an empty list"),
+        ([[]], "no dialect recognizes this: a list whose first item is an empty list"),
         ([None], "this is a list of 1 item, not a transcript"),
-        ([{}], "no dialect recognises this: a list whose first item is an empty object"),
-        ({"a": 1}, 'no dialect recognises this: an object with the keys "a"'),
-        ({"a key with spaces": 1}, "no dialect recognises this: an object of 1 key"),
+        ([{}], "no dialect recognizes this: a list whose first item is an empty object"),
+        ({"a": 1}, 'no dialect recognizes this: an object with the keys "a"'),
+        ({"a key with spaces": 1}, "no dialect recognizes this: an object of 1 key"),
     ],
 )
 def test_a_value_without_marks_is_in_no_dialect_and_reported_as_what_it_is(value: Any, words: str) -> None:

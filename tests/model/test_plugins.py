@@ -82,7 +82,7 @@ def test_the_dialect_of_a_plugin_is_detected_where_no_other_is_sure(site: Path, 
 def test_a_plugin_that_cannot_be_loaded_stops_no_detection(tmp_path: Path) -> None:
     site = install(tmp_path / "site", **{"from msgspec.structs": "from nothing.structs"})
     refused = ran(site, "detect", write(tmp_path / "talk.json", TALK))
-    assert "no dialect recognises this" in refused.stderr
+    assert "no dialect recognizes this" in refused.stderr
 
 
 @pytest.mark.parametrize(

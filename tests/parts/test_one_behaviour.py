@@ -76,7 +76,7 @@ def joined(kind: str = "") -> str:
 
 SUMMARY = re.compile(
     r"convert: |note: joined|[0-9,]+ (errors?|warnings?|infos?|transcripts?|files? skipped)\\b"
-    r"|judged as converted|no findings|set as you asked"
+    r"|checked after conversion|no findings|set as you asked"
 )
 """Lines that report on all inputs."""
 

@@ -13,7 +13,7 @@ from convcli.model.transcript import Message, Reasoning, Text, ToolCall
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.pointers import members
 
-DROPPED = "LLaMA-Factory drops this row; it takes that of --to sharegpt"
+DROPPED = "LLaMA-Factory drops this row; --to sharegpt writes one that it keeps"
 
 
 def _for_llamafactory(survey: Survey) -> Iterable[Breach]:
