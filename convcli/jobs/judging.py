@@ -94,7 +94,7 @@ def _doubted(finding: Finding, source: Input) -> Finding:
     detection = source.detection
     if detection is None or detection.evidence.strength >= CERTAIN or finding.code not in SHAPE:
         return finding
-    note = f"read as {detection.dialect}: {detection.evidence.reason}; --dialect names another"
+    note = f"read as {detection.dialect}: {detection.evidence.reason}; --from names another"
     return replace(finding, notes=(*finding.notes, note))
 
 

@@ -125,7 +125,7 @@ def test_the_first_finding_of_a_file_says_what_it_was_read_as_where_that_is_not_
     first, second = [verdict.findings[0] for verdict in verdicts(path)]
     assert (first.code, second.code) == ("missing-key", "missing-key")
     assert first.notes == (
-        "read as openai-chat: messages with Chat Completions roles and plain content; --dialect names another",
+        "read as openai-chat: messages with Chat Completions roles and plain content; --from names another",
     )
     assert second.notes == ()
     with inputs.opened(str(path), "openai-chat") as source:
