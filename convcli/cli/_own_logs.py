@@ -41,7 +41,7 @@ def draft(screen: Screen, paths: Sequence[str]) -> int:
         read, is_lines = _values(path)
         values, lines = values + read, lines or is_lines
     screen.show([drafted(values, lines=lines)])
-    screen.announce("next: save it as NAME.toml; convcli dialects --check NAME.toml FILE lists what it does not explain\n")
+    screen.announce("next: save it as NAME.toml; convcli dialects --check NAME.toml FILE lists what it lacks\n")
     return 0
 
 

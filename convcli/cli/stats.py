@@ -62,7 +62,6 @@ def command(screen: Screen, /, **values: Any) -> int:
     FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters. Costs are estimates by list
     prices, by model, project and day. On a terminal there are plots over time and by tool.
     """
-    from convcli.report import totals
     from convcli.views import costs
     from convcli.views.columns import directory_of, project_of
     from convcli.views.statistics import Statistics
@@ -79,7 +78,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     for document, transcript in _shared.lifted(arguments.paths, arguments.reading, codes, printer):
         statistics.add(transcript, document.dialect.name, project_of(directory_of(document, transcript)))
     if arguments.form == "table" and (width := _shared.width()) is not None:
-        _shared.show_table(screen, arguments.form, totals.COLUMNS, totals.rows(statistics))
+        _tables(screen, statistics)
         _plots(screen, statistics, width)
     else:
         _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
@@ -87,6 +86,18 @@ def command(screen: Screen, /, **values: Any) -> int:
     printer.finish()
     codes.finish()
     return codes.worst
+
+
+def _tables(screen: Screen, statistics: Statistics) -> None:
+    """Prints a table for each thing that is counted, with the columns that it fills: names need the width."""
+    from itertools import groupby
+
+    from convcli.report import totals
+
+    for number, (what, rows) in enumerate(groupby(totals.rows(statistics), key=lambda row: row["what"])):
+        screen.show("\n" * bool(number))
+        named = ({what: row["name"], **row} for row in rows)
+        _shared.show_table(screen, "table", [what, *totals.COLUMNS], named)
 
 
 def _plots(screen: Screen, statistics: Statistics, width: int) -> None:

@@ -9,7 +9,8 @@ from convcli.report.text import safe_text
 from convcli.validation.wording import counted
 from convcli.views.statistics import Statistics
 
-COLUMNS = ["what", "name", "count", "failed", "rejected", "characters", "time", "cost"]
+COLUMNS = ["count", "failed", "rejected", "characters", "time", "cost"]
+"""The columns next to the name."""
 TOKENS = {
     "totalTokens": "all",
     "inputTokens": "input, with cache",
@@ -17,7 +18,7 @@ TOKENS = {
     "cacheReadTokens": "input, read from cache",
     "cacheWriteTokens": "input, written to cache",
     "outputTokens": "output",
-    "reasoningTokens": "output, of it reasoning",
+    "reasoningTokens": "output, for reasoning",
 }
 MOST_FAILURES = 10
 """Causes of failures that a terminal shows."""

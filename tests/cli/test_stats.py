@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.cli_cases import run, write
+from tests.cli_cases import command, environment, on_terminal, run, write
 
 USAGE = {"inputTokens": 1_000_000, "outputTokens": 100_000, "cacheReadTokens": 600_000}
 
@@ -88,3 +88,14 @@ def test_failures_are_grouped_by_cause_and_what_the_user_rejected_is_apart(tmp_p
     assert (found["tools", "Bash"]["errors"], found["tools", "Bash"]["rejected"]) == (4, 1)
     causes = {name: row["count"] for (what, name), row in found.items() if what == "failures"}
     assert causes == {"Bash: exit code 1": 2, "Bash: cannot open PATH: no such file": 2}
+
+
+def test_a_terminal_shows_a_table_for_each_thing_with_whole_names(tmp_path: Path) -> None:
+    models = ("claude-sonnet-4-5-20250929", "claude-sonnet-4-20250514")
+    path = session(tmp_path, *map(answer, models))
+    status, shown = on_terminal(command("stats", path), 80, environment(TERM="dumb"))
+    assert status == 0
+    lines = [line.split() for line in shown.splitlines()]
+    assert {("models", "count"), ("tokens", "count"), ("costs", "count", "cost")} <= set(map(tuple, lines))
+    assert {*models} <= {line[0] for line in lines if line}
+    assert "input, read from cache" in shown

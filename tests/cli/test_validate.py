@@ -265,7 +265,7 @@ def test_a_place_of_a_file_named_with_its_line_is_ignored_by_the_configuration(t
 
 def test_transcripts_that_were_judged_as_converted_are_counted_by_their_dialect(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", CLEAN)
-    note = b"checked after conversion to anthropic: 1 transcript in openai-chat; --from anthropic checks files as they are\n"
+    note = b"checked after conversion to anthropic: 1 transcript in openai-chat; --from anthropic checks files as they"
     assert note in run("validate", path, "--as", "anthropic").stderr
     for options in (("--as", "openai-chat"), ("--from", "openai-chat", "--as", "openai-chat"), ()):
         assert b"checked after conversion" not in run("validate", path, *options).stderr
