@@ -113,8 +113,8 @@ def join_option(function: F) -> F:
     """Adds the option that joins the calls of a log. It becomes a part of the argument `reading`."""
 
     help_text = (
-        "Join the calls of one conversation: the last call and its answer are written, and what it lacks is a loss; or "
-        "write each call. By default, calls in logs are joined."
+        "Join the calls of one conversation: write the last call and its answer, and report what they lack; or write "
+        "each call. By default, calls in logs are joined."
     )
     return add_option("--join/--no-join", "calls", default=None, help=help_text)(function)
 
@@ -203,7 +203,7 @@ def _file_options(function: F, *, is_converted: bool) -> F:
     help_text = "For tables: drop nulls in tool arguments and other open objects (padding), or keep them (data)."
     choice = Near("choice", lambda: ["drop", "keep"])
     nulls = add_option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
-    help_text = "Read lines, and members of arrays, of at most this size. They must fit into the memory."
+    help_text = "Read lines, and members of arrays, of at most this size. They must fit into memory."
     size, is_hidden = Size("--max-line"), not is_converted
     longest = add_option("--max-line", type=size, metavar="SIZE", default="256M", help=help_text, hidden=is_hidden)
     return exclude(keys(nulls(longest(isolated(function)))))

@@ -82,7 +82,7 @@ def _row(dialect: Dialect) -> dict[str, Any]:
 def _about(dialect: Dialect) -> str:
     """Returns a dialect in one line, with a note if it is read-only."""
     about = dialects.about(dialect.name)
-    return about if dialect.is_written or "only read" in about else f"{about} (only read)"
+    return about if dialect.is_written or "read-only" in about.lower() else f"{about}; read-only"
 
 
 def _described(dialect: Dialect) -> Iterator[str]:

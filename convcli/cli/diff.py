@@ -68,7 +68,7 @@ class DiffArguments(msgspec.Struct, frozen=True):
 @add_option("--exact", is_flag=True, help="Also count ids, and what the dialect of the other file cannot store.")
 @add_option("--ids", "with_ids", is_flag=True, help="Also count ids and times, which differ between any two runs.")
 @add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; FILE.html is a page, side by side.")
-@add_option("--force", is_flag=True, help="Replace an output that exists.")
+@add_option("--force", is_flag=True, help="Replace an existing output.")
 @add_option(
     "-O",
     "--output-format",
@@ -79,7 +79,7 @@ class DiffArguments(msgspec.Struct, frozen=True):
 def command(screen: Screen, /, **values: Any) -> int:
     """Compare two conversations, across dialects.
 
-    These do not count: ids and times, and what the dialect of the other file cannot store. Files with many transcripts
+    Ids, times, and what the dialect of the other file cannot store do not count. Files with many transcripts
     are compared one by one. Exits 0 if they are equal, 1 if not.
     """
     arguments = DiffArguments(**values)

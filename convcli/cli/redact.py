@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 convcli samples session -o session.jsonl
 convcli redact session.jsonl -o clean.jsonl            # the same dialect, without private data
-convcli redact clean.jsonl --check                     # lists what it finds; exits 1 if that is anything
+convcli redact clean.jsonl --check                     # lists private data that is left; exits 1 if there is any
 convcli redact session.jsonl -o masked.jsonl --mask "Project X" --mask weather
 convcli redact ~/.claude/projects --out-dir clean
 """
@@ -41,13 +41,13 @@ COLUMNS = ["rule", "file", "line", "pointer", "length"]
 @add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output for one input; without it, stdout.")
 @add_option("--out-dir", type=PATH, metavar="DIR", help="Write a file for each input, in the same tree of folders.")
 @add_option("--force", is_flag=True, help="Replace existing outputs.")
+@add_option("--check", "checks", is_flag=True, help="Write nothing; list the private data, and exit 1 if there is any.")
 @add_option(
-    "--check", "checks", is_flag=True, help="Write nothing; list what is found, and exit 1 if that is anything."
+    "--write-allow", "writes_allowed", is_flag=True, help="With --check: add what is found to the file of --allow."
 )
 @add_option(
-    "--write-allow", "writes_allowed", is_flag=True, help="With --check: accept what is found, in --allow FILE."
+    "--report", type=PATH, metavar="FILE", help="Write the rule, place and length of each masked value as JSON."
 )
-@add_option("--report", type=PATH, metavar="FILE", help="Write rule, place and length of all that was masked as JSON.")
 @add_option(
     "-O",
     "--output-format",

@@ -45,9 +45,9 @@ def folder() -> str:
 
 @declare(EXAMPLES)
 @add_argument("name", type=Near("sample", lambda: list(SAMPLES)), required=False, metavar="[NAME]")
-@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
-@add_option("--force", is_flag=True, help="Replace an output that exists.")
-@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the list is written.")
+@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
+@add_option("--force", is_flag=True, help="Replace an existing output.")
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the list.")
 def command(screen: Screen, name: str | None, output: str | None, force: bool, form: str) -> int:
     """List small files to try commands on, or write one.
 

@@ -38,7 +38,7 @@ def command(
     findings: bool,
     no_cache: bool,
 ) -> int:
-    """Show the sessions of a folder in a browser, on loopback.
+    """Show the sessions of a folder in a browser, on this machine only.
 
     The list is sorted and grouped by day or project, with costs and failures, and searches the text of all sessions.
     The pages are those of inspect. A page updates while its session runs. The sessions are not changed. The address

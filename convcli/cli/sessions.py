@@ -66,8 +66,8 @@ def command(
 ) -> int:
     """List the agent sessions on this machine, newest first.
 
-    Below a session stand the runs of its subagents. With DIR, list the sessions of that folder. Nothing is changed.
-    Every command accepts PROGRAM:ID for a session: convcli inspect codex:0c0ffee0
+    The runs of subagents are listed below their session. With DIR, list the sessions of that folder. Nothing is
+    changed. Every command accepts PROGRAM:ID for a session: convcli inspect codex:0c0ffee0
     """
     from convcli.jobs import programs
 

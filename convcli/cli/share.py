@@ -38,7 +38,7 @@ convcli share session.jsonl -o share2.html --mask "Project X"
 @_redacting.word_options
 @add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, share-ID.html or share-ID.md.")
 @add_option("--markdown", "is_markdown", is_flag=True, help="Write Markdown, for an issue or a gist.")
-@add_option("--force", is_flag=True, help="Replace an output that exists.")
+@add_option("--force", is_flag=True, help="Replace an existing output.")
 def command(
     screen: Screen, path: str, reading: ReadingOptions, words: tuple[str, ...], allow: str | None,
     output: str | None, is_markdown: bool, force: bool,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 convcli samples broken -o rows.jsonl; convcli samples chat -o chat.json
-convcli validate rows.jsonl --exit-zero                         # by schema and rules; without --exit-zero: 1
+convcli validate rows.jsonl --exit-zero                         # by schema and rules; exits 1 without --exit-zero
 convcli validate rows.jsonl --exit-zero -O concise
 convcli validate rows.jsonl --exit-zero --statistics
 convcli validate chat.json --as openai-responses                # would that service accept it?

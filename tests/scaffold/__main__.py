@@ -29,7 +29,8 @@ The skeleton stands, reads {messages} messages of the files, and keeps the laws.
 1. convcli/dialects/{module}.py: say in the docstring what the format is, where it is specified, when that was read, and
    its quirks. Correct the table: `convcli help own-logs` describes its keys, and names in comments are not explained.
    `fields` of `tables.built_in` state what no table says: detect, reasons, rules, passes. If rows are joined, branch or
-   repeat messages, write `lift`, `FIT` and `write` on `kit/sessions` instead; kit/envelopes has the keys of a row.
+   repeat messages, write `lift`, `FIT` and `write` instead: kit/envelopes has the keys of a row, kit/usage its counts,
+   kit/sessions the rest. dialects/kimi_cli.py is such a session. The schema then needs a mark with a strength.
 2. schemas/{name}.schema.json: the types that the table relies on. Add the other keys, and make required what is.
 3. samples/{name}/: six good ones, one of them twin-weather, and four bad ones in bad/, each with the findings that it
    must produce in FILE.findings.
