@@ -140,6 +140,7 @@ class Input:
         self.name, self._source, self._patterns = source.name, source, at
         self._line = line + 1 if line is not None and self.is_table else line
         self._named, self._otherwise = dialect, otherwise
+        self.undetected: ContentError | None = None  # why the file is read as `otherwise`
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self._has_answers = False
@@ -429,7 +430,7 @@ class Input:
         except ContentError as error:
             if self._otherwise is None or error.code not in UNDETECTED:
                 raise
-            self._named = self._otherwise
+            self._named, self.undetected = self._otherwise, error
             return self._detected(values)
 
     def _detected(self, values: list[Any]) -> ChosenDialect:

@@ -60,6 +60,9 @@ def judge_piece(
 ) -> Iterator[Verdict]:
     """Yields the verdicts on a piece and fills in `result`. An unreadable file is a verdict too."""
     with keeping_error(result), reading(result, opened) as source:
+        error = source.undetected
+        if options.skips and error is not None and is_no_transcript(result.piece.file, error):
+            raise error  # whatever the target finds in it
         yield from judged(source, options)
     if result.error is not None:
         yield from _verdict_of(result.error, result.piece.file, options)

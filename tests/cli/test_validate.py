@@ -203,6 +203,10 @@ def test_a_folder_s_files_that_are_no_transcripts_are_skipped_and_counted_but_a_
     done = run("validate", tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr == b"2 files skipped: no transcripts\n1 transcript, clean\n"
+    for jobs in (1, 2):  # a dialect to check them in makes them no transcripts
+        done = run("validate", tmp_path, "--as", "anthropic", "-j", jobs)
+        assert done.stderr.startswith(b"2 files skipped: no transcripts\n")
+        assert b"package.json" not in done.stdout
     write(tmp_path / "torn.json", json.dumps(CLEAN)[:-20])
     for jobs in (1, 2):
         done = run("validate", tmp_path, "-j", jobs)
