@@ -46,7 +46,11 @@ def listed(
     levels = Counter(row["level"] for row in rows)
     parts = [f"{levels[level]:,} of {level}" for level in LEVELS if levels[level]]
     if rows:
-        yield f"{counted(len(rows), 'difference')}: {', '.join(parts)}\n"
+        total = counted(len(rows), "difference")
+        yield f"{total}: {', '.join(parts)}\n" if len(parts) > 1 else f"{total} of {rows[0]['level']}\n"
+        if others.unstored:
+            unstored = f"{counted(others.unstored, 'difference')} that one dialect cannot store not shown"
+            yield paint.dim(f"{unstored}: --exact shows them") + "\n"
     elif others.unstored:
         text = (
             f"the same conversation, except content that one dialect cannot store: --exact reports {others.unstored:,}"

@@ -47,7 +47,7 @@ def test_a_difference_has_both_places_and_values_and_exit_1(tmp_path: Path) -> N
         "text.text changed, content: line 2 /messages/1/content",
         '  - "hello"',
         '  + "good day"',
-        "1 difference: 1 of content",
+        "1 difference of content",
     ]
 
 

@@ -31,7 +31,7 @@ def test_no_difference_says_so() -> None:
 def test_values_are_cut_and_obey_no_terminal() -> None:
     *files, heading, first, second, total = text(ROW)
     assert files == ["- one.jsonl", "+ two.json"]
-    assert (heading, total) == ("text.text changed, content: line 3 /a → /b", "1 difference: 1 of content")
+    assert (heading, total) == ("text.text changed, content: line 3 /a → /b", "1 difference of content")
     assert first.startswith('  - "xxx')
     assert len(first) <= WIDTH + 5
     assert second == '  + "\\u001b]0;title\\u0007"'
