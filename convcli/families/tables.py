@@ -33,18 +33,20 @@ def dialect_of(layout: LogLayout, name: str) -> Dialect:
 def built_in(name: str, stated: Mapping[str, Any], passes: tuple[Pass, ...] = (), **fields: Any) -> Dialect:
     """Returns a built-in dialect. `fields` of the Dialect override what follows from the table.
 
-    `passes` are those of its own; they come before the transcript is written and read back.
+    `passes` are those of its own; they come before the transcript is written and read back. With `lift` and `write`
+    among the fields, rows may be joined or undone: these functions call those of a dialect of the table alone.
     """
     return _dialect(LogLayout(parse(stated, name), name), name, passes, **fields)
 
 
 def _dialect(layout: LogLayout, name: str, passes: tuple[Pass, ...] = (), **fields: Any) -> Dialect:
-    def lift(document: Any) -> Transcript:
+    def lift_rows(document: Any) -> Transcript:
         return reading.lift(layout, name, document)
 
-    def write(transcript: Transcript, options: Options) -> Any:
+    def write_rows(transcript: Transcript, options: Options) -> Any:
         return writing.write(layout, transcript)
 
+    lift, write = fields.pop("lift", lift_rows), fields.pop("write", write_rows)
     table, forms = layout.table, fields.pop("forms", ("log",))
     failed = layout.result is not None and layout.result.failed is not None
     texts = ResultTexts("", data=layout.result is None or layout.result.json)
@@ -53,7 +55,7 @@ def _dialect(layout: LogLayout, name: str, passes: tuple[Pass, ...] = (), **fiel
         "title": table.title or layout.owner,
         "framings": ("events",) if layout.lines else ("document", "records"),
         "detect": lambda document: _detect(layout, document),
-        "fit": (*_passes(layout, texts, failed=failed), *passes, again),
+        "fit": (*_passes(layout, texts, failed=failed, by_row=lift is lift_rows), *passes, again),
         "supports": frozenset(_supports(layout)),
         "conventions": () if failed else (texts.convention(),),
         "rules": _rules(layout),
@@ -110,14 +112,16 @@ def _has_content(layout: LogLayout, row: Any) -> bool:
 # ---------------------------------------------------------------- fit
 
 
-def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool) -> Iterable[Pass]:
+def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool, by_row: bool) -> Iterable[Pass]:
+    """Yields the passes of a table. `by_row`: a row alone tells whether it is a message."""
+
     def fit_result(result: ToolResult) -> ToolResult:
         if failed and results.has_failed(result):
             return results.one_value(result)
         return texts.fits(result)
 
     def is_message(row: Any) -> bool:
-        return layout.message_in(row) is not None
+        return by_row and layout.message_in(row) is not None
 
     roles = {"developer": "system", "system": "developer"}
     yield sessions.keep_active_branch

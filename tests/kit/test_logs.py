@@ -1,4 +1,4 @@
-"""Ten logs, five of them of public repositories, each with a table of at most 15 lines: the laws hold for them."""
+"""Logs, five of them of public repositories, each with a table of at most 15 lines: the laws hold for them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline
+from convcli.families import tables
+from convcli.kit.sessions import event_of
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.transcript import Transcript
@@ -80,3 +82,21 @@ def test_the_laws_hold_for_any_transcript_written_by_a_table(name: str, transcri
     testing.assert_losses_are_exact(transcript, dialect.lift(conversion.document), conversion.losses)
     testing.assert_stable(dialect, conversion.document)
     testing.assert_writes(dialect, strategies.in_normal_form(transcript))
+
+
+def test_steps_of_its_own_undo_and_join_rows_of_a_table() -> None:
+    table = {"lines": True, "role": "k", "roles": {"human": "user", "say": "assistant"}, "text": "txt"}
+    rows = tables.built_in("undo-log", table, specification="made up")
+
+    def lift(document: Any) -> Transcript:
+        transcript = rows.lift(document)
+        undone = [i - 1 for i, row in enumerate(document) if row["k"] == "undo"]
+        messages = enumerate(transcript.messages)
+        transcript.messages = [event_of("undo-log", document[i]) if i in undone else message for i, message in messages]
+        return transcript
+
+    dialect = tables.built_in("undo-log", table, specification="made up", lift=lift, write=rows.write)
+    document = Rows([{"k": "human", "txt": "Delete all."}, {"k": "undo"}, {"k": "human", "txt": "Keep all."}])
+    transcript = dialect.lift(document)
+    assert [message.role for message in transcript.messages] == ["event", "event", "user"]
+    assert dialect.lower(transcript) == document

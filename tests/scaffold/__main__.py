@@ -28,9 +28,9 @@ STEPS = """
 The skeleton stands, reads {messages} messages of the files, and keeps the laws. What remains:
 1. convcli/dialects/{module}.py: say in the docstring what the format is, where it is specified, when that was read, and
    its quirks. Correct the table: `convcli help own-logs` describes its keys, and names in comments are not explained.
-   `fields` of `tables.built_in` state what no table says: detect, reasons, rules, passes. If rows are joined, branch or
-   repeat messages, write `lift`, `FIT` and `write` instead: kit/envelopes has the keys of a row, kit/usage its counts,
-   kit/sessions the rest. dialects/kimi_cli.py is such a session. The schema then needs a mark with a strength.
+   `fields` of `tables.built_in` state what no table says: detect, reasons, rules, passes. If rows are joined or undone,
+   or have token counts, give it a `lift` and a `write` that call those of the table (kit/sessions, kit/usage). Only for
+   branches write all of it, as dialects/kimi_cli.py does, with kit/envelopes and a mark with a strength in the schema.
 2. schemas/{name}.schema.json: the types that the table relies on. Add the other keys, and make required what is.
 3. samples/{name}/: six good ones, one of them twin-weather, and four bad ones in bad/, each with the findings that it
    must produce in FILE.findings.
