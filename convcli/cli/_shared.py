@@ -38,6 +38,8 @@ MOST_ALIKE = 5
 """Findings or losses per file and kind."""
 MOST_OF_A_KIND = 50
 """Findings or losses per kind, over all files."""
+MOST_INFOS = 3
+"""The same for findings that only inform."""
 MOST_ERRORS = 20
 MOST_OF_JOB = 3
 """Errors with the same code that are printed, of content and of the job, which may repeat for each input."""
@@ -342,7 +344,8 @@ class DiagnosticPrinter:
         from convcli.validation.rules.keys import TOP_LEVEL_CODES
 
         most = 1 if finding.code in TOP_LEVEL_CODES else MOST_ALIKE
-        if not self._reading.hides(finding) and self._may_tell(finding.file, finding.code, most):
+        of_kind = MOST_INFOS if finding.severity == "info" else MOST_OF_A_KIND
+        if not self._reading.hides(finding) and self._may_tell(finding.file, finding.code, most, of_kind):
             self.screen.announce(block(finding, self.screen.err), is_error=finding.severity == "error")
 
     def loss(self, loss: Loss, *, is_error: bool = False) -> None:
@@ -366,11 +369,11 @@ class DiagnosticPrinter:
             self.screen.announce(f"and {number:,} more of {counted(len(more), 'other kind')}\n")
         self._hidden.clear()
 
-    def _may_tell(self, file: str, kind: str, alike: int = MOST_ALIKE) -> bool:
+    def _may_tell(self, file: str, kind: str, alike: int = MOST_ALIKE, of_kind: int = MOST_OF_A_KIND) -> bool:
         self._of_file[file] += 1
         self._of_kind[kind] += 1
         self._alike[file, kind] += 1
-        reported = (kind in OF_FILE or self._of_file[file] <= MOST_REPORTED) and self._of_kind[kind] <= MOST_OF_A_KIND
+        reported = (kind in OF_FILE or self._of_file[file] <= MOST_REPORTED) and self._of_kind[kind] <= of_kind
         if reported and self._alike[file, kind] <= alike:
             return True
         self._hidden.setdefault(kind, Counter())[file] += 1

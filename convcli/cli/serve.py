@@ -38,11 +38,11 @@ def command(
     findings: bool,
     no_cache: bool,
 ) -> int:
-    """Show the sessions of a folder in a browser, on this machine only.
+    """Show the sessions of a folder in your browser.
 
     The list is sorted and grouped by day or project, with costs and failures, and searches the text of all sessions.
     The pages are those of inspect. A page updates while its session runs. The sessions are not changed. The address
-    contains a random token, without which the server answers nothing.
+    is on 127.0.0.1 and contains a random token, without which the server answers nothing.
 
     An index of the texts makes the search fast. It is a private file in your cache directory, is updated when sessions
     change, and is deleted after a month without use.
