@@ -136,8 +136,13 @@ def _limited(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
 
 
 def _below_sessions(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yields each session, and below it the runs of its subagents."""
-    for session, *runs in nested(rows, lambda row: row["id"], lambda row: row["parent"]):
+    """Yields each session, the newest first, and below it the runs of its subagents. Files only suggest the order: one
+    that was copied is new, and a database has sessions of any time."""
+    from convcli.kit.values import milliseconds_of_time
+
+    groups = nested(rows, lambda row: row["id"], lambda row: row["parent"])
+    ends = (milliseconds_of_time(session["end"] or "") or 0 for session, *_ in groups)
+    for _, (session, *runs) in sorted(zip(ends, groups, strict=True), key=lambda pair: -pair[0]):
         yield session
         yield from ({**row, "below": True} for row in runs)
 

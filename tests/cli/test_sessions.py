@@ -183,9 +183,10 @@ def test_the_sessions_of_a_database_are_listed_and_named_one_by_one(tmp_path: Pa
     database(folder, GOOSE)
     listed = rows("--home", tmp_path)
     assert [(row["program"], row["id"], row["messages"]) for row in listed] == [
-        ("goose", "20260301_1", 2),
         ("goose", "20260301_2", 1),
+        ("goose", "20260301_1", 2),
     ]
+    assert listed[0]["end"] > listed[1]["end"]
     env = environment(HOME=str(tmp_path))
     done = run("inspect", "goose:20260301_2", env=env)
     assert done.returncode == 0, done.stderr
