@@ -46,7 +46,7 @@ HINTS = {
     ),
     **dict.fromkeys(("grep", "search", "find"), 'convcli inspect FILE --where "text~PATTERN" searches the messages'),
     **dict.fromkeys(
-        ("export", "markdown", "md", "html", "page", "share"),
+        ("export", "markdown", "md", "html", "page"),
         "convcli share FILE writes a page without private data; convcli inspect FILE -o FILE.html or FILE.md keeps it",
     ),
     "version": "convcli --version shows it",
