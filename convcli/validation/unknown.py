@@ -240,8 +240,9 @@ def is_new(known: Knowledge, path: Path, row: Any, *, was_turn: bool = False) ->
 def row_finding(dialect: Dialect, path: Path, row: Any) -> Finding:
     """A row holds content and is not read: its type is unknown, or it lacks what its type has."""
     kind = row_type(row)
-    if kind and kind.rpartition("/")[2] in schemas.types(dialect.name, TYPES):
-        return _finding(dialect, path, f'{dialect.name} reads no message from this row of the type "{kind}"')
+    last = kind.rpartition("/")[2]
+    if last and last in schemas.types(dialect.name, TYPES):
+        return _finding(dialect, path, f'{dialect.name} reads no message from this row of the type "{last}"')
     return _type_finding(dialect, path, "rows", kind)
 
 

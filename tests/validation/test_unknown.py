@@ -5,6 +5,7 @@ from __future__ import annotations
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.engine.shapes.memo import PairConverter
+from convcli.model.document import Rows
 
 SENTENCE = "The user wants a short answer."
 CHAT, OTHER = dialects.get("openai-chat"), dialects.get("anthropic")
@@ -51,3 +52,12 @@ def test_documents_of_a_remembered_shape_are_judged_by_their_own_values() -> Non
         assert [loss.to_dict() for loss in made.losses] == [loss.to_dict() for loss in expected.losses]
         assert made.findings == expected.findings
     assert converter.made > 40, converter.failure
+
+
+def test_a_row_of_a_known_type_that_is_not_read_is_not_called_unknown() -> None:
+    rows = [
+        {"type": "user", "uuid": "1", "sessionId": "s", "message": {"role": "user", "content": "Hi."}},
+        {"type": "user", "uuid": "2", "sessionId": "s", "message": {"role": "user", "contents": "Where is the file?"}},
+    ]
+    messages = [finding.message for finding in pipeline.validate(Rows(rows), dialects.get("claude-code"))]
+    assert messages == ['claude-code reads no message from this row of the type "user"']
