@@ -35,7 +35,7 @@ def write(transcript: Transcript, source: Dialect | None, target: Dialect, optio
         raise JobError("read-only-dialect", f"{target.title} is read-only")
     if not _has_extras(transcript, source, target):
         return target.lower(transcript, options)
-    if source is None or source.carries_all or source.answer_boundaries is not None:
+    if source is None or source.carries_all or source.is_stream:
         transcript = _without_assembled(transcript)
     document = _attempt(transcript, target, options)
     if document is not None:
@@ -89,7 +89,7 @@ def _parts(parts: list[Part]) -> Iterator[Part]:
 
 def _without_assembled(transcript: Transcript) -> Transcript:
     """Returns the transcript without the keys that the assembly of a stream added: its dialect does not define them."""
-    if not any(record.extras and _has_assembled(record.extras) for record in records(transcript)):
+    if not any(map(_is_assembled, records(transcript))):
         return transcript
     messages = [
         replace(_as_defined(message), parts=[_as_defined(part) for part in message.parts])
@@ -98,17 +98,24 @@ def _without_assembled(transcript: Transcript) -> Transcript:
     return replace(_as_defined(transcript), messages=messages)
 
 
+def _is_assembled(record: Any) -> bool:
+    is_block = record.__class__ is Opaque and isinstance(record.value, dict)
+    return (is_block and not ASSEMBLED.isdisjoint(record.value)) or bool(record.extras and _has_assembled(record.extras))
+
+
 def _has_assembled(extras: Extras) -> bool:
     groups = (value for extra in extras.values() for value in (extra, *extra.values()) if isinstance(value, dict))
     return any(not ASSEMBLED.isdisjoint(group) for group in groups)
 
 
 def _as_defined(record: Record) -> Record:
-    if not record.extras or not _has_assembled(record.extras):
+    if not _is_assembled(record):
         return record
+    if isinstance(record, Opaque):
+        record = replace(record, value=_defined(record.value))
     owners = {
         owner: _defined({key: _defined(value) for key, value in extra.items()})
-        for owner, extra in record.extras.items()
+        for owner, extra in (record.extras or {}).items()
     }
     return replace(record, extras={owner: extra for owner, extra in owners.items() if extra} or None)
 

@@ -7,17 +7,19 @@ responses) and lifts that. To write, it cuts the sibling's response. How the eve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from convcli.kit.fitting import is_response
+from convcli.kit.objects import Native, get_extras, has_content, omit
 from convcli.model.branches import active
 from convcli.model.transcript import Message, Path, Transcript
 from convcli.proof.levels import FORMER as FORMER
 from convcli.proof.levels import FORMER_ID as FORMER_ID
 from convcli.proof.levels import OTHER_BLOCKS as OTHER_BLOCKS
+from convcli.wire import exact_json
 
 # --- several answers in one file -------------------------------------------------------------------------------------
 
@@ -84,33 +86,111 @@ DEPTH = 4
 def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: int = DEPTH) -> None:
     """Merges a delta into `node`: joins texts, merges objects, extends lists or merges them by `index`.
 
-    For keys in `once` (ids, names, types) the last value that is not empty is the whole value, since some services
-    repeat it in every delta. Null changes nothing, but its key stays.
+    Keys in `once` (ids, names, types) are stated as a whole, since some services repeat them in every delta, as are all
+    values that cannot grow. Null changes nothing, but its key stays.
     """
     for key, value in delta.items():
         before = node.get(key)
         if value is None or (key in once and value == ""):
             node.setdefault(key, value)
-        elif isinstance(value, str) and key not in once:
+        elif isinstance(value, str) and key not in once and (before is None or isinstance(before, (str, Pieces))):
             grow(node, key, value)
-        elif isinstance(value, dict) and depth:
-            if not isinstance(before, Growing):
-                before = node[key] = Growing()
-            merge(before, value, once, depth - 1)
+        elif isinstance(value, dict) and depth and (before is None or isinstance(before, Growing)):
+            if before is None:
+                node[key] = Growing()
+            merge(node[key], value, once, depth - 1)
         elif isinstance(value, list):
             extend(node, key, value)
         else:
-            node[key] = value
+            restate(node, key, value)
 
 
 def restate(node: dict[str, Any], key: str, value: Any) -> None:
-    """Sets a value that a delta states as a whole, and keeps an earlier one that differs from it."""
+    """Sets a value that an event states as a whole, and keeps an earlier one that differs from it.
+
+    An empty value is no earlier one: it only says that nothing is known yet.
+    """
     before = node.get(key)
-    if before != value and before not in (None, "", {}, []):
-        former = former_of(node, key)
-        if before not in former:
-            former.append(before)
+    if isinstance(before, Former):  # the vendor has this key, too
+        before.add(key, value)
+        return
+    if has_content(before) and not _is_same(before, value):
+        keep_other(node, key, whole(before))
     node[key] = value
+
+
+def state(
+    node: dict[str, Any],
+    native: Mapping[str, Any],
+    place: Path,
+    routes: dict[Path, Path],
+    path: Path = (),
+    *,
+    read: Collection[str] = (),
+) -> None:
+    """Sets the keys that the object of an event at `place` states of `node`, and records where they are: `path` is that
+    of the node in `routes`. Null states nothing.
+
+    A key that is `read` in the node from elsewhere means something else in this object: the node keeps it among the
+    other values. This is how streams keep every key that no field has.
+    """
+    for key, value in native.items():
+        before, key_path = node.get(key), (*path, key)
+        if value is None or (key in node and _is_same(before, value)):
+            continue
+        if isinstance(value, Former):
+            for name, others in value.items():
+                for other in others:
+                    keep_other(node, name, other)
+        elif key in read:
+            keep_other(node, key, value)
+            routes.setdefault((*path, FORMER), place)
+        else:
+            restate(node, key, value)
+            if has_content(before) and key_path in routes:
+                routes.setdefault((*path, FORMER), routes[key_path][:-1])
+            routes[key_path] = (*place, key)
+
+
+def state_extras(
+    record: Any,
+    owner: str,
+    native: Mapping[str, Any] | None,
+    place: Path,
+    routes: dict[Path, Path],
+    path: Path,
+    *,
+    read: Collection[str] = (),
+) -> None:
+    """Same as `state`, for the owner's keys in the extras of a record that is being lifted."""
+    node = dict(get_extras(record.extras, owner))
+    state(node, native or {}, place, routes, path, read=read)
+    if node:
+        record.extras = {**(record.extras or {}), owner: node}
+
+
+def recount(node: dict[str, Any], counts: Mapping[str, Any]) -> None:
+    """Updates token counts. They are totals, so a later number replaces an earlier one; anything else is stated anew."""
+    for key, value in counts.items():
+        before = node.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            node[key] = dict(before)
+            recount(node[key], value)
+        elif _is_number(value) and _is_number(before):
+            node[key] = value
+        elif value is not None:
+            restate(node, key, value)
+        else:
+            node.setdefault(key, value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_same(before: Any, value: Any) -> bool:
+    """True for equal values; Python takes `true` for 1."""
+    return bool(before == value) and isinstance(before, bool) == isinstance(value, bool)
 
 
 def keep_former(node: dict[str, Any], key: str, before: Any) -> None:
@@ -121,20 +201,108 @@ def keep_former(node: dict[str, Any], key: str, before: Any) -> None:
     fragments = before if isinstance(before, Pieces) else [before] if isinstance(before, str) else []
     final = node.get(key)
     if isinstance(final, str) and "".join(fragments) != final and not _has_in_order(final, fragments):
-        former_of(node, key).append("".join(fragments))
+        keep_other(node, key, "".join(fragments))
 
 
 class Former(dict[str, list[Any]]):
-    """The earlier values of an object, by key."""
+    """The values of an object's keys that do not count, each once: earlier ones, and those of an event next to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: set[tuple[str, bytes]] = set()
+
+    def add(self, key: str, value: Any) -> None:
+        mark = (key, exact_json.key(value))
+        if mark not in self._known:
+            self._known.add(mark)
+            self.setdefault(key, []).append(value)
 
 
-def former_of(node: dict[str, Any], key: str) -> list[Any]:
-    """Returns the list for the earlier values under `key`. What the source has under the key `former` becomes one."""
+def keep_other(node: dict[str, Any], key: str, value: Any) -> None:
+    """Keeps a value of a key that does not count. What the source has under the key `former` becomes one."""
     former = node.get(FORMER)
     if not isinstance(former, Former):
-        former = node[FORMER] = Former({} if former is None else {FORMER: [former]})
-    values: list[Any] = former.setdefault(key, [])
-    return values
+        node[FORMER], vendors = Former(), former
+        former = node[FORMER]
+        if vendors is not None:
+            former.add(FORMER, vendors)
+    former.add(key, value)
+
+
+def settle(before: Mapping[str, Any], final: Mapping[str, Any]) -> Native:
+    """Returns the final object of what arrived in events before, with the keys, items and texts that it lacks.
+
+    What it states otherwise is among its other values, unless that is a status.
+    """
+    settled = {**final, **omit(before, *final)}
+    for key in (key for key in final if key in before and key != STATUS):
+        previous, last = before[key], final[key]
+        if key in GROWN:
+            keep_former(settled, key, previous)
+        elif key in PARTS and _are_objects(previous) and _are_objects(last):
+            settled[key] = _settle_parts(settled, key, previous, last)
+        else:
+            settled[key], is_whole = _filled(previous, last)
+            if not is_whole:
+                keep_other(settled, key, previous)
+    return settled
+
+
+STATUS = "status"
+GROWN = ("text", "refusal", "arguments", "input", "code")
+"""The keys of texts, which grow and are repeated when they are whole."""
+PARTS = ("content", "summary")
+"""The lists of parts, which keep their other values themselves."""
+
+
+def _filled(before: Any, final: Any) -> tuple[Any, bool]:
+    """Returns the final value with the keys that it lacks, and whether it then has everything of the value before."""
+    if final is None or not has_content(before):
+        return before if final is None else final, True
+    if isinstance(before, dict) and isinstance(final, dict):
+        pairs = {key: _filled(before.get(key), value) for key, value in final.items() if key != STATUS}
+        filled = {**final, **{key: value for key, (value, _) in pairs.items()}, **omit(before, *final)}
+        return filled, all(is_whole for _, is_whole in pairs.values())
+    if isinstance(before, list) and isinstance(final, list) and len(before) <= len(final):
+        items = [_filled(*pair) for pair in zip(before, final, strict=False)]
+        return [*(value for value, _ in items), *final[len(before) :]], all(is_whole for _, is_whole in items)
+    return final, _is_same(before, final)
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
+def _settle_parts(owner: Native, key: str, before: list[Native], final: list[Native]) -> list[Native]:
+    """Returns the final parts with what they lack. Lists of one length have the same parts; otherwise a part is the
+    first final one with its texts."""
+    if len(before) == len(final):
+        return [settle(previous, last) for previous, last in zip(before, final, strict=True)]
+    settled = list(final)
+    for i, previous in enumerate(before):
+        twin = next((at for at, last in enumerate(final) if _is_twin(previous, last, is_here=at == i)), None)
+        if twin is not None:
+            settled[twin] = settle(omit(previous, *GROWN), settled[twin])
+        elif any(text not in _text_of(final) for text in _texts(previous)):
+            settled.append(previous)
+        elif omit(previous, "type", *GROWN):
+            keep_other(owner, key, previous)
+    return settled
+
+
+def _is_twin(previous: Native, last: Native, *, is_here: bool) -> bool:
+    """True if the final part has the texts of the previous one; without a text, if it is the part at its index."""
+    texts = _texts(previous)
+    is_same_type = previous.get("type") == last.get("type")
+    return is_same_type and (all(text in _text_of([last]) for text in texts) if texts else is_here)
+
+
+def _texts(part: Native) -> list[str]:
+    return [part[key] for key in GROWN if isinstance(part.get(key), str)]
+
+
+def _text_of(parts: list[Native]) -> str:
+    return "\n".join(text for part in parts for text in _texts(part))
 
 
 def _has_in_order(text: str, fragments: Sequence[str]) -> bool:
@@ -163,7 +331,7 @@ def extend(node: dict[str, Any], key: str, items: Sequence[Any]) -> None:
     """Appends items to the list under `key`. A value there that is no list becomes the first item."""
     before = node.get(key)
     if not isinstance(before, Items):
-        before = node[key] = Items(before if isinstance(before, list) else () if before is None else (before,))
+        before = node[key] = Items(before if isinstance(before, list) else () if before is None else (whole(before),))
     before.extend(items)
 
 

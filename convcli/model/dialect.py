@@ -295,6 +295,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return "events" in self.framings and "sse" not in self.framings
 
     @property
+    def is_stream(self) -> bool:
+        """True if its documents are events that add up to answers."""
+        return self.answer_boundaries is not None or "sse" in self.framings
+
+    @property
     def is_training_data(self) -> bool:
         """True if a trainer gets its files as they are: a document is always judged as what is sent."""
         return self.framings[0] == "records" and not self.bodies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli.families.anthropic.policy import OTHER_EVENTS
 from convcli.kit import streams
-from convcli.kit.objects import Native, omit, without_nulls
+from convcli.kit.objects import Native, as_object, omit, without_nulls
 from convcli.kit.streams import Growing, Pieces, Slots
 from convcli.kit.supported import fields
 from convcli.kit.values import paths, read_arguments
@@ -28,7 +28,8 @@ EVENT_KEYS = paths(
 )
 """The keys of the known events."""
 OF_BLOCK = fields("type id name input text thinking signature data citations deltas")
-"""Keys that are read in a block."""
+OF_MESSAGE = fields("id type role content model stop_reason stop_sequence usage error")
+"""Keys that are read in a block and in a message."""
 
 
 class Answer:
@@ -48,25 +49,15 @@ class Answer:
     def take(self, event: Native, at: int) -> None:
         kind = event["type"]
         self._take(event, kind, at)
-        other_keys = {
-            key: event[key] for key in event if key not in EVENT_KEYS.get(kind, event) and event[key] is not None
-        }
-        if other_keys:
-            self._keep(other_keys, self.slots.get(event.get("index", -1)), (at,))
+        known = EVENT_KEYS.get(kind, event)
+        self._keep(omit(event, *known), self.slots.get(event.get("index", -1)), (at,))
 
-    def _keep(self, other_keys: Native, slot: int | None, path: Path) -> None:
-        """Keeps other keys of an event in the block that it concerns, or in the message. Those that are read in a block
-        mean something else here."""
-        for key, value in other_keys.items():
-            if slot is None:
-                streams.restate(self.response, key, value)
-                self.routes.setdefault((key,), (*path, key))
-            elif key in OF_BLOCK:
-                streams.extend(self.blocks[slot], "deltas", [{key: value}])
-                self.first[slot].add("deltas", path)
-            else:
-                streams.restate(self.blocks[slot], key, value)
-                self.first[slot].setdefault(key, (*path, key))
+    def _keep(self, other_keys: Native, slot: int | None, place: Path) -> None:
+        """Keeps other keys of an event in the block that it concerns, or in the message."""
+        if slot is None:
+            streams.state(self.response, other_keys, place, self.routes, read=OF_MESSAGE)
+        else:
+            streams.state(self.blocks[slot], other_keys, place, self.first[slot], read=OF_BLOCK)
 
     def _take(self, event: Native, kind: str, at: int) -> None:
         if kind == "message_start":
@@ -81,7 +72,8 @@ class Answer:
         elif kind == "message_stop":
             self.is_done = True
         elif kind == "error":
-            self.error = event["error"]
+            self.error = self.error or {}
+            streams.state(self.error, event["error"], (at, "error"), {})
             self.routes["error",] = (at, "error")
             if event.get("request_id"):
                 self._end({"request_id": event["request_id"]}, None, (at,), ())
@@ -103,7 +95,7 @@ class Answer:
         for key, value in facts.items():
             streams.restate(self.response, key, value)
         known = without_nulls(usage or {})
-        self.usage |= known
+        streams.recount(self.usage, known)
         self.routes |= {(key,): (*path, key) for key, value in facts.items() if value is not None}
         self.routes |= {("usage", key): (*counts, key) for key in known}
 
@@ -112,8 +104,8 @@ class Answer:
         slot = index if index not in self.blocks else self.end
         self.slots[index], self.end = slot, max(self.end, slot + 1)
         self.blocks[slot] = Growing(native)
-        begun = ((key, (*path, key)) for key in GROWN if native.get(key))
-        self.first[slot] = streams.Sources(("", path), *begun)
+        begun = (((key,), (*path, key)) for key in GROWN if native.get(key))
+        self.first[slot] = streams.Sources(((), path), *begun)
 
     def _delta(self, index: int, delta: Native, at: int) -> None:
         kind = delta["type"]
@@ -123,13 +115,13 @@ class Answer:
         slot = self.slots[index]
         block = self.blocks[slot]
         key, member = DELTA_KEYS.get(kind, ("deltas", ""))
-        self.first[slot].add(key, (at, "delta", member) if member else (at, "delta"))
+        self.first[slot].add((key,), (at, "delta", member) if member else (at, "delta"))
         if kind not in GROWS:
-            self.first[slot].add("", (at, "delta"))
+            self.first[slot].add((), (at, "delta"))
         if kind in GROWS:
             streams.grow(block, GROWS[kind][1], delta[GROWS[kind][1]])
         elif kind == "signature_delta":
-            block["signature"] = delta["signature"]
+            streams.restate(block, "signature", delta["signature"])
         elif kind == "input_json_delta":
             self.inputs.setdefault(slot, Pieces()).append(delta["partial_json"])
         elif kind == "citations_delta":
@@ -157,8 +149,10 @@ class Answer:
         kind, text = native["type"], "".join(self.inputs.get(slot, ()))
         if text:
             arguments, raw = read_arguments(text)
-            begun = native.get("input")
-            native["input"] = {**begun, **arguments} if isinstance(begun, dict) else arguments
+            begun = as_object(native.get("input"))
+            if any(arguments.get(key, begun[key]) != begun[key] for key in begun):
+                streams.keep_other(native, "input", begun)
+            native["input"] = {**begun, **arguments}
             if raw is not None and kind != "tool_use":
                 native["partial_json"] = raw
         for key, value in DEFAULTS.get(kind, {}).items():
@@ -170,7 +164,7 @@ class Answer:
         """Maps paths in the response to paths in the events."""
         for j, slot in enumerate(sorted(self.blocks)):
             for key, path in self.first[slot].items():
-                self.routes[("content", j, key) if key else ("content", j)] = path
+                self.routes["content", j, *key] = path
         return self.routes
 
     def pieces(self) -> dict[Path, list[Path]]:

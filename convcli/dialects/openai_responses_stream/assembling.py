@@ -8,7 +8,7 @@ from convcli.families.responses.fitting import OTHER_EVENTS, PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.response import RESPONSE
 from convcli.kit import streams
-from convcli.kit.objects import Native, omit
+from convcli.kit.objects import Native, omit, without_nulls
 from convcli.kit.streams import Growing, Slots
 from convcli.kit.supported import fields
 from convcli.model.transcript import Path
@@ -41,7 +41,7 @@ PROGRESS = frozenset(
 )  # fmt: skip
 """Progress events of hosted tools: the result is in the item, which comes when the tool is done."""
 INDEX = {"content": "content_index", "summary": "summary_index"}
-PROGRESSING = frozenset(("status", "usage", "completed_at", "error", "incomplete_details"))
+PROGRESSING = frozenset(("status", "completed_at"))
 """Keys of a response whose last value counts, since they change while it arrives."""
 WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
 
@@ -55,31 +55,6 @@ def _unnamed(item: Native, index: int) -> Native:
     """Returns the item without a name that only gives its position."""
     is_place = item.get("id") == name_of_place(item, index)
     return omit(item, "id") if is_place else item
-
-
-GROWN = ("text", "refusal", "arguments", "input", "code")
-"""The keys of texts, which grow and are repeated when they are whole."""
-
-
-def _merge(before: Any, after: Any) -> Any:
-    """Merges the final value with keys and texts of the previous one that it lacks."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        merged = {key: _merge(before.get(key), value) for key, value in after.items()} | omit(before, *after)
-        for key in GROWN:
-            streams.keep_former(merged, key, before.get(key))
-        return merged
-    if isinstance(before, list) and isinstance(after, list):
-        if len(before) == len(after):
-            return [_merge(previous, final) for previous, final in zip(before, after, strict=True)]
-        texts = _texts(after)
-        return [*after, *(each for each in before if any(text not in "\n".join(texts) for text in _texts([each])))]
-    return after
-
-
-def _texts(values: list[Any]) -> list[str]:
-    """Returns the texts of parts."""
-    parts = [value for value in values if isinstance(value, dict)]
-    return [part[key] for part in parts for key in GROWN if isinstance(part.get(key), str)]
 
 
 class _Item:
@@ -105,10 +80,15 @@ class _Item:
         pairs = [(self.stated.get(key), native.get(key)) for key in keys]
         return any(before is not None and after is not None and before != after for before, after in pairs)
 
+    def begin(self, native: Native) -> None:
+        """Adds what an event states of the item while it grows."""
+        self.native = Growing(streams.settle(native, self.native))
+
     def done(self, native: Native, place: Path) -> None:
         if not self.is_done:
             self.home, self.first = place, streams.Sources()
-        self.native, self.is_done = Growing(_merge(self.native, native)), True
+        whole = self.native if self.is_done else streams.whole(self.native)
+        self.native, self.is_done = Growing(streams.settle(whole, native)), True
         self.whole_at.append(place)
 
     def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
@@ -123,16 +103,16 @@ class _Item:
         native: Native = streams.whole(self.native)
         grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
         if self.is_done:
-            return self._with_former(_merge(grown, native))
+            return self._with_former(streams.settle(grown, native))
         return self._with_former({**DEFAULTS.get(kind_of(native), {}), **native, **grown})
 
     def _with_former(self, native: Native) -> Native:
-        """Moves earlier texts of reasoning to the item: its pieces have no keys but their text."""
+        """Moves other values of pieces of reasoning to the item: a piece is only its text."""
         for key in self.lists if kind_of(native) == "reasoning" else ():
             for piece in native.get(key) or ():
-                if streams.FORMER in piece:
-                    former = streams.former_of(native, key)
-                    former += piece.pop(streams.FORMER)["text"]
+                for name, values in piece.pop(streams.FORMER, {}).items():
+                    for value in values:
+                        streams.keep_other(native, key if name == "text" else name, value)
         return native
 
 
@@ -158,6 +138,8 @@ KEYS_OF = {
 }
 """Further keys of some events."""
 RESPONSE_KEYS = frozenset(RESPONSE.keys.names)
+ERROR = ("code", "message", "param")
+"""The keys of an error that an event has next to its type."""
 
 
 class Answer:
@@ -183,13 +165,14 @@ class Answer:
             inside = isinstance(event.get("error"), dict)
             body = event["error"] if inside else event
             self.routes["error",] = (at, "error") if inside else (at,)
-            self.error = {key: body[key] for key in ("code", "message", "param") if body.get(key) is not None}
+            self.error = self.error or {}
+            streams.state(self.error, body if inside else without_nulls({key: body.get(key) for key in ERROR}), (at,), {})
         elif stem == "response.output_item" and step in ("added", "done"):
             self._item(event["output_index"], event["item"], (at, "item"), step == "done")
         elif stem in PARTS and step in ("added", "done"):
             item = self._open(event, "reasoning" if PARTS[stem] == "summary" else "message", at)
             part = item.part(event, PARTS[stem], event["part"], (at, "part"))
-            part.update(_merge(part, event["part"]))
+            part.update(streams.settle(part, event["part"]))
         elif stem in TEXTS and step in ("delta", "done"):
             self._text(event, *TEXTS[stem], step, at)
         elif stem in FIELDS and step in ("delta", "done"):
@@ -205,18 +188,17 @@ class Answer:
 
     def _unknown_keys(self, event: Native, at: int) -> None:
         """Adds unknown keys of an event to the response, which does not read them."""
-        for key in event.keys() - EVENT_KEYS - KEYS_OF.get(event["type"], frozenset()):
-            if event[key] is not None and key in RESPONSE_KEYS:
-                streams.former_of(self.response, key).append(event[key])
-            elif event[key] is not None:
-                streams.restate(self.response, key, event[key])
-                self.routes.setdefault((key,), (at, key))
+        other_keys = omit(event, *EVENT_KEYS, *KEYS_OF.get(event["type"], ()))
+        streams.state(self.response, other_keys, (at,), self.routes, read=RESPONSE_KEYS)
 
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)
         for key, value in omit(native, "output").items():
             if key in PROGRESSING:
                 self.response[key] = value
+            elif key == "usage" and isinstance(value, dict):
+                self.response[key] = dict(self.response.get(key) or {})
+                streams.recount(self.response[key], value)
             else:
                 streams.restate(self.response, key, value)
         self.routes |= {(key,): (at, "response", key) for key in native if native[key] is not None or not at}
@@ -236,7 +218,7 @@ class Answer:
         if is_done:
             item.done(native, place)
         else:
-            item.native = Growing({**native, **item.native})
+            item.begin(native)
 
     def _open(self, event: Native, kind: str, at: int) -> _Item:
         return self.items.setdefault(self._slot(event["output_index"]), _Item((at,), {"type": kind}))
@@ -278,7 +260,9 @@ class Answer:
         native = {**streams.whole(Growing(self.response)), "output": items}
         if self.error is not None or not self.is_done:
             native["status"] = "failed"
-        if self.error is not None and not native.get("error"):
+        if self.error is not None and native.get("error"):
+            streams.keep_other(native, "error", self.error)
+        elif self.error is not None:
             native["error"] = {"code": "server_error", **self.error}
         return native
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from convcli.kit.objects import Native, has_content
-from convcli.kit.streams import former_of
+from convcli.kit.streams import keep_other
 from convcli.model.transcript import Path, Step
 
 STATE, SET, PUSH, DELETE = range(4)
@@ -188,7 +188,7 @@ def _keep_former_on(way: list[tuple[Any, _Source]], step: Step, before: Any, aft
 
 def _keep_former(owner: Native, key: str, before: Any, after: Any) -> None:
     if not _repeats(after, before):
-        former_of(owner, key).append(before)
+        keep_other(owner, key, before)
 
 
 def _repeats(after: Any, before: Any) -> bool:
