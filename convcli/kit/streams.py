@@ -17,7 +17,6 @@ from convcli.kit.objects import Native, get_extras, has_content, omit
 from convcli.model.branches import active
 from convcli.model.transcript import Message, Path, Transcript
 from convcli.proof.levels import FORMER as FORMER
-from convcli.proof.levels import FORMER_ID as FORMER_ID
 from convcli.proof.levels import OTHER_BLOCKS as OTHER_BLOCKS
 from convcli.wire import exact_json
 
@@ -167,6 +166,14 @@ def state_extras(
     state(node, native or {}, place, routes, path, read=read)
     if node:
         record.extras = {**(record.extras or {}), owner: node}
+
+
+def restated(before: Native | None, native: Mapping[str, Any]) -> Native:
+    """Returns an object that an event states as a whole, with what an earlier event stated of it."""
+    if before is None:
+        return dict(native)
+    state(before, native, (), {})
+    return before
 
 
 def recount(node: dict[str, Any], counts: Mapping[str, Any]) -> None:

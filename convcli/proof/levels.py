@@ -25,11 +25,11 @@ WRAPPED = ("payload", "attachment", "params", "update", "part", "item")
 MAX_WRAPPED = 4
 SAID = ("content", "text")
 
-FORMER, OTHER_BLOCKS, FORMER_ID = "former", "content_blocks", "former_id"
-"""Keys of extras that only the assembly of a stream adds: earlier values of the keys of an object, blocks of a message
-that no field can store, and an earlier id of a call."""
-ASSEMBLED = frozenset((FORMER, OTHER_BLOCKS, FORMER_ID))
-"""All of these keys: no document of any dialect has them."""
+FORMER, OTHER_BLOCKS = "former", "content_blocks"
+"""Keys of extras that only the assembly of a stream adds: other values of the keys of an object, and blocks of a message
+that no field can store."""
+ASSEMBLED = frozenset((FORMER, OTHER_BLOCKS))
+"""Both of these keys: no document of any dialect has them."""
 WRITTEN = frozenset(("arguments", "content", "partial_json", "refusal", "summary", "text", "thinking"))
 """Keys of texts that a stream builds. Their earlier values are content, however short."""
 

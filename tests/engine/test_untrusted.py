@@ -65,7 +65,7 @@ STREAMED = [
     ("openai-chat", "content_blocks", [chunk({"content": [REFERENCE]}), chunk({"content": "Hi."}, "stop")]),
     (
         "openai-chat",
-        "former_id",
+        "former",
         [
             chunk(call(id="c1", type="function", function={"name": "f", "arguments": "{"})),
             chunk(call(id="c2", function={"arguments": "}"})),

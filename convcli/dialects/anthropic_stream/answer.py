@@ -72,8 +72,7 @@ class Answer:
         elif kind == "message_stop":
             self.is_done = True
         elif kind == "error":
-            self.error = self.error or {}
-            streams.state(self.error, event["error"], (at, "error"), {})
+            self.error = streams.restated(self.error, event["error"])
             self.routes["error",] = (at, "error")
             if event.get("request_id"):
                 self._end({"request_id": event["request_id"]}, None, (at,), ())

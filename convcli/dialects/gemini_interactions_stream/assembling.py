@@ -8,14 +8,14 @@ from typing import Any
 from convcli.families.interactions.response import RUNNING
 from convcli.families.interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT
 from convcli.kit import streams
-from convcli.kit.objects import Native, as_object, except_keys, omit, without_nulls
+from convcli.kit.objects import Native, as_object, except_keys, omit
 from convcli.kit.streams import Growing
 from convcli.kit.supported import fields
 from convcli.model.transcript import Path
 
 CREATED, COMPLETED, STATUS = "interaction.created", "interaction.completed", "interaction.status_update"
 START, DELTA, STOP, ERROR = "step.start", "step.delta", "step.stop", "error"
-PROGRESSING = fields("status usage updated")
+USAGE, PROGRESSING = "usage", fields("status updated")
 """Keys of an interaction whose last value counts, since they change while it arrives."""
 POSITION = ("event_type", "event_id", "index")
 """Keys of events that give a kind and a position."""
@@ -49,36 +49,28 @@ class _Step:
             self._content(body.pop("content"), (*path, "content"))
         elif self.key == "summary" and kind == "thought_signature":
             self.first.add(("signature",), (*path, "signature"))
-            self._restate({"signature": body.pop("signature", None)})
+            self._state({"signature": body.pop("signature", None)}, path)
         elif kind == "arguments_delta" and self.native.get("type") == CALL:
             if not isinstance(self.native.get("arguments"), streams.Pieces):
                 streams.restate(self.native, "arguments", streams.Pieces())
             streams.grow(self.native, "arguments", body.pop("arguments", None) or "")
             self.first.add(("arguments",), (*path, "arguments"))
         elif kind == self.native.get("type") and kind not in GROWING:
-            self._restate(body)
+            self._state(body, path)
             return True
         else:
             return False
-        self._keep(body)
+        self._state(body, path, read=OF_STEP)
         return True
 
     def keep(self, native: Native, path: Path) -> None:
         """Adds keys that an event at this path states as a whole."""
         if native:
             self.first.add((), path)
-            self._keep(native)
+            self._state(native, path, read=OF_STEP)
 
-    def _keep(self, native: Native) -> None:
-        """Keeps keys that stand next to the contents of an event; those that a step has too mean something else."""
-        taken = {key: native[key] for key in native if key in OF_STEP}
-        self._restate(omit(native, *taken))
-        if taken:
-            streams.extend(self.native, OTHER_EVENTS, [taken])
-
-    def _restate(self, native: Native) -> None:
-        for key, value in without_nulls(native).items():
-            streams.restate(self.native, key, value)
+    def _state(self, native: Native, path: Path, read: frozenset[str] = frozenset()) -> None:
+        streams.state(self.native, native, path, self.first, read=read)
 
     def _content(self, native: Native, path: Path) -> None:
         """Adds a content: a text continues the text before it."""
@@ -89,8 +81,8 @@ class _Step:
         content = self._text(path)
         streams.grow(content, "text", native.get("text") or "")
         self.first.add((self.key, len(self.native[self.key]) - 1, "text"), (*path, "text"))
-        for key, value in except_keys(native, "type", "text").items():
-            streams.restate(content, key, value)
+        at = (self.key, len(self.native[self.key]) - 1)
+        streams.state(content, omit(native, "type", "text"), path, self.first, at)
 
     def _text(self, path: Path) -> Growing:
         """Returns the text that is growing, a new one if the last content is something else."""
@@ -157,7 +149,10 @@ class Answer:
 
     def _update(self, native: Native, path: Path) -> None:
         for key, value in native.items():
-            if key in PROGRESSING:
+            if key == USAGE and isinstance(value, dict):
+                self.interaction[key] = dict(as_object(self.interaction.get(key)))
+                streams.recount(self.interaction[key], value)
+            elif key in PROGRESSING:
                 self.interaction[key] = value
             else:
                 streams.restate(self.interaction, key, value)
@@ -166,6 +161,8 @@ class Answer:
     def _status(self, event: Native, at: int) -> None:
         if not self.interaction.get("id"):
             self.interaction["id"], self.routes["id",] = event["interaction_id"], (at, "interaction_id")
+        elif event["interaction_id"] not in (None, "", self.interaction["id"]):
+            streams.keep_other(self.interaction, "id", event["interaction_id"])
         self._update(except_keys(event, *POSITION, "interaction_id"), (at,))
         self.is_done = self.is_done or event["status"] not in RUNNING
 
@@ -214,7 +211,10 @@ class Answer:
 
     def whole(self) -> Native:
         """Returns the interaction as the gemini-interactions dialect has it; one that was cut off has failed."""
-        steps = self.final or [step.whole() for step in self._sorted()]
+        steps = [step.whole() for step in self._sorted()]
+        if self.final:
+            settled = streams.settle({"content": steps}, {"content": self.final})
+            steps = settled["content"]
         native = {**streams.whole(Growing(self.interaction)), "object": "interaction", "steps": steps}
         if not self.is_done:
             native["status"] = "failed"
@@ -239,8 +239,6 @@ OF_STEP = fields("type content summary signature arguments id name call_id resul
 """Keys that are read in a step."""
 GROWING = frozenset((INPUT, OUTPUT, THOUGHT, CALL))
 """Types of steps that no delta states as a whole."""
-OTHER_EVENTS = "events"
-"""Extras key for what events state under keys that mean something else in a step."""
 READ_STEPS = frozenset((INPUT, OUTPUT, THOUGHT, CALL, RESULT))
 """Types of steps with keys that are read: a delta of such a type is not a whole step."""
 TYPE_OF_DELTA = {"arguments_delta": CALL, "thought_summary": THOUGHT, "thought_signature": THOUGHT}

@@ -10,10 +10,12 @@ from convcli.families.google.contents import CONTENT
 from convcli.families.google.keys import Shape, listed, snake
 from convcli.families.google.parts import CALL, PART
 from convcli.kit import streams
-from convcli.kit.objects import Native, except_keys, objects_in
+from convcli.kit.objects import Native, except_keys, objects_in, omit
 from convcli.kit.streams import Pieces
 from convcli.model.transcript import Origin, Path
 
+OF_REQUEST = ("contents",)
+"""Keys that only requests have: in an event they mean something else."""
 TEXT = {"text", "thought"}
 """The keys of a part that the next part may continue."""
 
@@ -120,9 +122,12 @@ def _keys_of(part: Native, call: Native) -> list[tuple[str, Any]]:
 def _continue_call(before: Native, part: Native, call: Native) -> None:
     """Adds what a later event states about a call."""
     whole = before["functionCall"]
-    whole["args"] = {**(whole.get("args") or {}), **(call.get("args") or {})}
-    whole |= except_keys(call, "args", "name")
-    before |= except_keys(part, "functionCall")
+    known, more = whole.get("args") or {}, call.get("args") or {}
+    if any(known.get(key, value) != value for key, value in more.items()):
+        streams.keep_other(whole, "args", known)
+    whole["args"] = {**known, **more}
+    streams.state(whole, omit(call, "args", "name"), (), {})
+    streams.state(before, omit(part, "functionCall"), (), {})
 
 
 def _text(value: Any) -> Any:
@@ -142,13 +147,12 @@ class GrowingResponse:
     def take(self, row: Native, at: int) -> None:
         native = self._camel(documents.RESPONSE, row)
         if native.get("error"):
-            self.error, self.routes["error",] = native["error"], (at, "error")
-        usage = {**self.response.get("usageMetadata", {}), **(native.get("usageMetadata") or {})}
-        outside = ("candidates", "usageMetadata", "error", "contents")
-        stated = except_keys(native, *outside)
-        for key, value in stated.items():
-            streams.restate(self.response, key, value)
-        self.routes |= {(key,): (at, self._stated_key(key)) for key in stated}
+            self.error, self.routes["error",] = streams.restated(self.error, native["error"]), (at, "error")
+        usage = dict(self.response.get("usageMetadata", {}))
+        streams.recount(usage, native.get("usageMetadata") or {})
+        stated = except_keys(native, "candidates", "usageMetadata", "error")
+        streams.state(self.response, stated, (at,), self.routes, read=OF_REQUEST)
+        self.routes |= {(key,): (at, self._stated_key(key)) for key in stated if key not in OF_REQUEST}
         if native.get("usageMetadata"):
             self.routes["usageMetadata",] = (at, self._stated_key("usageMetadata"))
         for key in native.get("usageMetadata") or ():
@@ -162,12 +166,11 @@ class GrowingResponse:
         index = native.get("index") or 0
         candidate = self.candidates.setdefault(index, GrowingCandidate(place))
         stated = except_keys(native, "content")
-        for key, value in stated.items():
-            streams.restate(candidate.fields, key, value)
+        streams.state(candidate.fields, stated, place, candidate.routes)
         candidate.routes |= {(key,): (*place, key) for key in stated}
         candidate.routes.setdefault(("content",), (*place, "content"))
         content = self._camel(CONTENT, native.get("content") or {})
-        candidate.content |= except_keys(content, "parts")
+        streams.state(candidate.content, omit(content, "parts"), (*place, "content"), candidate.routes, ("content",))
         parts_path: Path = (*place, "content", "parts")
         for j, part in enumerate(listed(content.get("parts"))):
             candidate.add(self._part(part), parts_path if isinstance(content["parts"], dict) else (*parts_path, j))

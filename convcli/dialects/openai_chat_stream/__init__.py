@@ -86,7 +86,7 @@ def _lift_end(answer: Answer, messages: list[Message]) -> None:
         message.stop_reason = "error"
     if answer.error is not None:
         message = (broken or messages)[0]
-        rest = dict(answer.error) if isinstance(answer.error, dict) else {"message": answer.error}
+        rest = dict(answer.error)
         message.error = rest.pop("message") if isinstance(rest.get("message"), str) else None
         if rest:
             add_extras(message, SIBLING, {"error": rest})

@@ -88,7 +88,7 @@ class _Choice:
             message["audio"].setdefault("id", "")
         choice: Native = streams.whole(self.rest)
         if "message" in choice:  # a key of whole responses
-            streams.former_of(choice, "message").append(choice.pop("message"))
+            streams.keep_other(choice, "message", choice.pop("message"))
         return {**choice, "message": message}
 
 
@@ -143,8 +143,8 @@ class Answer:
     def __init__(self) -> None:
         self.response = Growing()
         self.choices: dict[int, _Choice] = {}
-        self.usage: Native | None = None
-        self.error: Any = None
+        self.usage: Native = {}
+        self.error: Native | None = None
         self.is_done = False
         self.first = streams.Sources()
         self.ids: dict[tuple[int, int], Path] = {}
@@ -154,14 +154,14 @@ class Answer:
         if isinstance(row, str):
             self.is_done = True
             return
-        for key, value in row.items():
-            if value is not None and key not in ("choices", "usage", "error", *PADDING):
-                streams.restate(self.response, key, value)
-                self.first.setdefault((key,), (at, key))
+        streams.state(self.response, omit(row, "choices", "usage", "error", *PADDING), (at,), self.first)
         if row.get("usage"):
-            self.usage, self.first["usage",] = row["usage"], (at, "usage")
+            streams.recount(self.usage, row["usage"])
+            self.first["usage",] = (at, "usage")
         if row.get("error"):
-            self.error, self.first["error",] = row["error"], (at, "error")
+            error = row["error"] if isinstance(row["error"], dict) else {"message": row["error"]}
+            self.error = streams.restated(self.error, error)
+            self.first["error",] = (at, "error")
         for k, choice in enumerate(row.get("choices") or ()):
             self._choice(choice, (at, "choices", k))
 
@@ -186,8 +186,7 @@ class Answer:
             slot = choice.slot(call)
             former = choice.calls[slot].get("id") if slot in choice.calls else None
             if former and call.get("id") and former != call["id"]:
-                call = {**call, streams.FORMER_ID: former}
-                self.first[*message_path, "tool_calls", slot, streams.FORMER_ID] = self.ids[index, slot]
+                self.first[*message_path, "tool_calls", slot, streams.FORMER] = self.ids[index, slot]
             if call.get("id"):
                 self.ids[index, slot] = (*place, "tool_calls", j, "id")
             self._record((*message_path, "tool_calls", slot), (*place, "tool_calls", j), call)

@@ -165,8 +165,7 @@ class Answer:
             inside = isinstance(event.get("error"), dict)
             body = event["error"] if inside else event
             self.routes["error",] = (at, "error") if inside else (at,)
-            self.error = self.error or {}
-            streams.state(self.error, body if inside else without_nulls({key: body.get(key) for key in ERROR}), (at,), {})
+            self.error = streams.restated(self.error, body if inside else {key: event[key] for key in ERROR if key in event})
         elif stem == "response.output_item" and step in ("added", "done"):
             self._item(event["output_index"], event["item"], (at, "item"), step == "done")
         elif stem in PARTS and step in ("added", "done"):
