@@ -69,7 +69,8 @@ def lift(document: Any) -> Transcript:
         elif row.get("type") == FAILED and isinstance(row.get("error"), dict):
             error = without_nulls(row["error"])
             message = error.pop("message", None)
-            run.failed(i, message, {**omit(row, "type", "error"), **error}, (i, "error"))
+            streams.state(error, omit(row, "type", "error"), (i,), {}, read=error.keys())
+            run.failed(i, message, error, (i, "error"))
         else:
             run.aside(row, i)
     _set_usage(run, document)

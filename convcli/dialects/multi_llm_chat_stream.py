@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
 from convcli.kit import fitting, passes, results
-from convcli.kit.objects import APART, Keys, Native, as_object, get_extras, keep_apart, make_extras, omit
+from convcli.kit.objects import APART, Keys, Native, as_object, get_extras, keep_apart, make_extras, omit, together
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import OF_REQUEST, OTHER_MESSAGES, fragments
 from convcli.kit.supported import CALLS, LIST, OPAQUE, fields, media
@@ -129,8 +129,8 @@ def write(transcript: Transcript, options: Options) -> Rows:
 
 
 def _chunks(message: Message, size: int) -> Iterator[Native]:
-    extra = dict(get_extras(message.extras, SIBLING))
-    error = extra.pop("error", None)
+    extras = get_extras(message.extras, SIBLING)
+    error, extra = extras.get("error"), together(omit(extras, "error"))
     for part in message.parts:
         yield from _part(part, extra, size)
     if message.stop_reason == "error":

@@ -100,7 +100,8 @@ def _without_assembled(transcript: Transcript) -> Transcript:
 
 def _is_assembled(record: Any) -> bool:
     is_block = record.__class__ is Opaque and isinstance(record.value, dict)
-    return (is_block and not ASSEMBLED.isdisjoint(record.value)) or bool(record.extras and _has_assembled(record.extras))
+    has_extras = bool(record.extras) and _has_assembled(record.extras)
+    return has_extras or (is_block and not ASSEMBLED.isdisjoint(record.value))
 
 
 def _has_assembled(extras: Extras) -> bool:

@@ -83,24 +83,24 @@ class Run:
         self.part(self.open, result, node_path)
         return self.open
 
+    def path(self, message: Message) -> Path:
+        """Returns the path of a message: that of its first event."""
+        return self.origin.places[self._at[id(message)]][0]
+
     def elsewhere(self, message: Message, key: str, place: Path) -> None:
         """Records that this key of a message's first event is at another path."""
-        at = next(i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i] is message)
-        self.origin.routes[*self.origin.places[at][0], key] = place
+        self.origin.routes[*self.path(message), key] = place
 
     def add_extras(self, message: Message, extra: Native | None, at: int) -> None:
         """Adds keys of an event without a field to the extras of its message."""
-        add_extras(message, self.family, extra)
-        for key in extra or ():
-            self.elsewhere(message, key, (at, key))
+        streams.state_extras(message, self.family, extra, (at,), self.origin.routes, self.path(message))
 
     def failed(self, at: int, error: str | None, extra: Native, place: Path = ()) -> None:
         """Ends the open model turn, or an empty one, with an error; `place` is the path of the error."""
         message = self.turn("assistant", at)
         self.elsewhere(message, "error", place or (at,))
         message.stop_reason, message.error = "error", error
-        if extra:
-            add_extras(message, self.family, {"error": extra})
+        add_extras(message, self.family, None, error=extra)
 
     def transcript(self) -> Transcript:
         """Returns the transcript of the events so far."""

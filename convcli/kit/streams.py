@@ -177,7 +177,7 @@ def restated(before: Native | None, native: Mapping[str, Any]) -> Native:
 
 
 def recount(node: dict[str, Any], counts: Mapping[str, Any]) -> None:
-    """Updates token counts. They are totals, so a later number replaces an earlier one; anything else is stated anew."""
+    """Updates token counts. They are totals: a later number replaces an earlier one. Anything else is stated anew."""
     for key, value in counts.items():
         before = node.get(key)
         if isinstance(value, dict) and isinstance(before, dict):

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from convcli.kit import streams
 from convcli.kit.objects import (
     Native,
     add_extras,
     as_object,
     except_keys,
-    get_extras,
-    keep_apart,
     make_extras,
     omit,
-    together,
     without_nulls,
 )
 from convcli.kit.runs import Run
@@ -85,17 +83,12 @@ class AcpReader:
     def update(self, update: Native, row: Native, path: Path) -> None:
         """Reads an update within its row."""
         self._name(row, path)
-        outer = self._around(row, path)
-        self.run.origin.routes |= {(*path, key): self._place(key, row, path) for key in outer}
-        taken = {key: value for key, value in outer.items() if key in OF_UPDATE}
-        update = {**update, **omit(outer, *taken), **({"rpc": taken} if taken else {})}
-        if taken:
-            self.run.origin.routes[*path, "rpc"] = path[:-1]
+        update = self._with_outer(update, row, path)
         kind = update["sessionUpdate"]
         if kind in SPEAKERS and isinstance(update.get("content"), dict):
-            self._chunk(update, SPEAKERS[kind], row, path)
+            self._chunk(update, SPEAKERS[kind], path)
         elif kind in WHOLE and update.get("content"):
-            self._whole(update, WHOLE[kind], row, path)
+            self._whole(update, WHOLE[kind], path)
         elif kind == CALL or (kind == MORE and self.is_second and update["toolCallId"] not in self.calls):
             self._call(self._with_output(update, path), path)
         elif kind == MORE and (update["toolCallId"] in self.calls or update.get("status") in ENDS):
@@ -117,23 +110,19 @@ class AcpReader:
             self.session = session
             self.run.origin.routes["id",] = (*path[:-1], "sessionId")
 
-    def _around(self, row: Native, path: Path) -> Native:
-        """Returns what a row states outside its update."""
-        outer = row if len(path) > 1 else {}
-        params = _object(row, "params") if path[1:2] == ("params",) else {}
-        rest = omit({**outer, **params}, "params", "update")
-        usual = {"jsonrpc": "2.0", "method": "session/update", "sessionId": self.session}
-        return {key: value for key, value in rest.items() if usual.get(key) != value}
-
-    def _place(self, key: str, row: Native, path: Path) -> Path:
-        """Returns the path of a key that is outside the update, around both, or in the update."""
-        if path[1:2] == ("params",) and key in _object(row, "params"):
-            return (*path[:2], key)
-        return (path[0], key) if len(path) > 1 and key in row else (*path, key)
+    def _with_outer(self, update: Native, row: Native, path: Path) -> Native:
+        """Returns the update with what the objects around it state."""
+        update, usual = dict(update), {"jsonrpc": "2.0", "method": "session/update", "sessionId": self.session}
+        for depth in range(len(path) - 1, 0, -1):
+            outer = row if depth == 1 else _object(row, "params")
+            others = {key: outer[key] for key in outer if key not in path and usual.get(key) != outer[key]}
+            read = OF_UPDATE | update.keys()
+            streams.state(update, others, path[:depth], self.run.origin.routes, path, read=read)
+        return update
 
     # ------------------------------------------------------------ chunks
 
-    def _chunk(self, update: Native, role: str, row: Native, path: Path) -> None:
+    def _chunk(self, update: Native, role: str, path: Path) -> None:
         block, id_ = update["content"], update.get("messageId") or None
         turn = self.run.open
         fresh = turn is not None and id_ is not None and turn.id not in (None, id_)
@@ -141,10 +130,10 @@ class AcpReader:
         if turn.id is None and id_ is not None:
             turn.id = id_
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
-        self._keep_rest(turn, update, row, path)
+        self._keep_rest(turn, update, path)
         self._grow(turn, block, update["sessionUpdate"] == "agent_thought_chunk", (*path, "content"))
 
-    def _whole(self, update: Native, role: str, row: Native, path: Path) -> None:
+    def _whole(self, update: Native, role: str, path: Path) -> None:
         """Reads a whole message of version 2. One that repeats the prompt gives it its id."""
         blocks, id_ = update["content"], update["messageId"]
         parts = [_lift_block(block) for block in blocks]
@@ -160,14 +149,14 @@ class AcpReader:
         if turn.id is None:
             turn.id = id_ or None
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
-        self._keep_rest(turn, update, row, path)
+        self._keep_rest(turn, update, path)
 
-    def _keep_rest(self, turn: Message, update: Native, row: Native, path: Path) -> None:
-        """Adds the other keys of a message that its turn does not have yet."""
-        rest = omit(except_keys(update, *CHUNK), *together(omit(get_extras(turn.extras, NAME), *OF_PROMPT)))
-        add_extras(turn, NAME, keep_apart(rest, OF_PROMPT))
-        for key in rest:
-            self.run.elsewhere(turn, key, self._place(key, row, path))
+    def _keep_rest(self, turn: Message, update: Native, path: Path) -> None:
+        """Adds the other keys of a message to its turn."""
+        rest, home, routes = omit(update, *CHUNK), self.run.path(turn), self.run.origin.routes
+        outer = {(*home, key): routes[*path, key] for key in rest if (*path, key) in routes}
+        streams.state_extras(turn, NAME, rest, path, routes, home, read=OF_PROMPT)
+        routes |= outer
 
     def _grow(self, turn: Message, block: Native, is_thought: bool, path: Path) -> None:
         kind = Reasoning if is_thought else Text

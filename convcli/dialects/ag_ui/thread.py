@@ -7,7 +7,7 @@ from typing import Any
 from convcli.dialects.ag_ui.messages import DEFINITIONS, NAME, lift_message
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, add_extras, except_keys, get_extras, make_extras, without_nulls
+from convcli.kit.objects import Native, add_extras, except_keys, make_extras, omit
 from convcli.kit.runs import only_turn
 from convcli.kit.values import take_counts, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, Transcript
@@ -96,16 +96,14 @@ class Thread:
         message.parent_call_id = self._callers.get(event.get("subagentRunId") or "")
 
     def add_extras(self, record: Message | Part, event: Native, at: int, *known: str) -> None:
-        """Keeps the other keys of an event in the extras of its message or part; the first value is kept."""
-        before = get_extras(record.extras, NAME)
-        rest = {key: event[key] for key in event if key not in STATED and key not in known and key not in before}
-        rest = without_nulls(rest)
-        add_extras(record, NAME, rest)
+        """Keeps the other keys of an event in the extras of its message or part."""
+        routes = self.context.origin.routes
+        streams.state_extras(record, NAME, omit(event, *STATED, *known), (at,), routes, self._path_of(record))
+
+    def _path_of(self, record: Message | Part) -> Path:
         if isinstance(record, Message):
-            place = self.context.origin.places[self._at[id(record)]][0]
-        else:
-            place = self._part_at[id(record)]
-        self.context.origin.routes |= {(*place, key): (at, key) for key in rest}
+            return self.context.origin.places[self._at[id(record)]][0]
+        return self._part_at[id(record)]
 
     def aside(self, event: Native, at: int) -> None:
         """Adds an event without closing the open turn."""
@@ -197,7 +195,7 @@ class Thread:
         turn.stop_reason, turn.error = "error", event["message"] or None
         self.elsewhere(turn, "message", (at, "message"))
         rest = except_keys(event, "type", "timestamp", "message")
-        add_extras(turn, NAME, {"error": rest} if rest else None)
+        add_extras(turn, NAME, None, error=rest)
         self.elsewhere(turn, "error", (at,))
         self._ended(event, at)
 

@@ -64,10 +64,10 @@ def lift(document: Any) -> Transcript:
             message.created_at = message.created_at or event.get("timestamp") or None
             run.add_extras(message, extra, at)
         elif kind == "init":
-            begun |= event
+            begun = streams.restated(begun or None, event)
             run.origin.routes["init",] = (at,)
         elif kind == "result":
-            end, last = event, at
+            end, last = streams.restated(end, event), at
             run.origin.routes["result",] = (at,)
         else:
             run.aside(event, at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.kit.objects import Native, as_object, get_extras, omit, without_nulls
+from convcli.kit.objects import Native, as_object, get_extras, omit, together, without_nulls
 from convcli.kit.runs import only_turn
 from convcli.kit.streams import fragments
 from convcli.kit.values import counts, put_counts
@@ -56,7 +56,7 @@ class _Cut:
             self.events += [part.value for part in message.parts if isinstance(part, Opaque)]
             return
         time = message.created_at
-        extra = omit(get_extras(message.extras, NAME), "error")
+        extra = together(omit(get_extras(message.extras, NAME), "error"))
         begins = True
         for part in message.parts:
             if isinstance(part, ToolResult):

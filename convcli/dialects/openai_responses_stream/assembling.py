@@ -8,7 +8,7 @@ from convcli.families.responses.fitting import OTHER_EVENTS, PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.response import RESPONSE
 from convcli.kit import streams
-from convcli.kit.objects import Native, omit, without_nulls
+from convcli.kit.objects import Native, omit
 from convcli.kit.streams import Growing, Slots
 from convcli.kit.supported import fields
 from convcli.model.transcript import Path
@@ -163,9 +163,9 @@ class Answer:
             self._response(kind, event["response"], at)
         elif kind == "error":
             inside = isinstance(event.get("error"), dict)
-            body = event["error"] if inside else event
+            body = event["error"] if inside else {key: event[key] for key in ERROR if key in event}
             self.routes["error",] = (at, "error") if inside else (at,)
-            self.error = streams.restated(self.error, body if inside else {key: event[key] for key in ERROR if key in event})
+            self.error = streams.restated(self.error, without_nulls(body))
         elif stem == "response.output_item" and step in ("added", "done"):
             self._item(event["output_index"], event["item"], (at, "item"), step == "done")
         elif stem in PARTS and step in ("added", "done"):

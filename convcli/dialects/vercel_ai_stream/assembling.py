@@ -21,6 +21,7 @@ RESULTS, EVENTS, TURNS = "results", "events", "turns"
 """Keys in the routes for results and events without a part, which a UI message does not have."""
 STREAMING: Native = {"state": "streaming"}
 NO_PATH: Path = ()
+UNROUTED = (("id",), ("state",))
 OF_TEXTS = ("state", "text")
 OF_CALLS = ("approval", "output", "rawInput", "resultProviderMetadata", "state")
 OF_OUTPUTS = ("approval", "input", "rawInput", "state")
@@ -43,7 +44,7 @@ def renamed(native: Native, names: dict[str, str]) -> Native:
     taken = [name for key, name in names.items() if key in native and name in native and name not in names]
     out = {names.get(key, key): value for key, value in native.items() if key not in taken}
     for name in taken:
-        streams.former_of(out, name).append(native[name])
+        streams.keep_other(out, name, native[name])
     return out
 
 
@@ -63,25 +64,20 @@ class _Piece:
     def put(self, at: int, native: Native) -> None:
         """Sets keys; later values replace earlier ones."""
         self.native |= native
-        self.routes |= {key: (at, key) for key in native}
+        self.routes |= {(key,): (at, key) for key in native}
 
     def take(self, at: int, native: Native, reserved: tuple[str, ...]) -> None:
         """Sets keys of an event. An event has no keys that are `reserved` for others: they are unknown ones."""
-        for key, value in native.items():
-            if key in reserved:
-                streams.former_of(self.native, key).append(value)
-            else:
-                streams.restate(self.native, key, value)
-                self.routes[key] = (at, key)
+        streams.state(self.native, native, (at,), self.routes, read=reserved)
 
     def grow(self, key: str, text: str, place: Path) -> None:
         streams.grow(self.native, key, text)
-        self.routes.add(key, place)
+        self.routes.add((key,), place)
 
     def drop(self, *keys: str) -> None:
         for key in keys:
             self.native.pop(key, None)
-            self.routes.pop(key, None)
+            self.routes.pop((key,), None)
 
 
 class Answer:
@@ -142,14 +138,27 @@ class Answer:
         self.is_done = self.is_done or kind in ENDS
         self._is_over = self._is_over or kind == "finish-step"
         self.is_aborted = self.is_aborted or kind == "abort"
-        self.reason = fields.pop("finishReason", None) or self.reason
-        error = fields.pop("errorText", None)
-        self.error = self.error if error is None else error
+        self.reason = self._restated("finishReason", self.reason, fields.pop("finishReason", None) or None)
+        self.error = self._restated("errorText", self.error, fields.pop("errorText", None))
         if fields.get("id"):
-            self.message["id"] = fields["id"]
-        if "metadata" in fields:
-            self.message["metadata"] = _merged(self.message.get("metadata"), fields["metadata"])
+            self.message["id"] = self._restated("id", self.message.get("id"), fields["id"])
+        if fields.get("metadata") is not None:
+            self._add_metadata(fields["metadata"])
         self._unknown_keys(event, at, *WHOLE[kind])
+
+    def _restated(self, key: str, before: Any, value: Any) -> Any:
+        """Returns what the events state last of the message; another value before is kept."""
+        if before is not None and value is not None and value != before:
+            streams.keep_other(self.message, key, before)
+        return before if value is None else value
+
+    def _add_metadata(self, metadata: Any) -> None:
+        """Merges metadata into that of the message; an earlier one that says something else is kept."""
+        before = self.message.get("metadata")
+        merged = _merged(before, metadata)
+        if before is not None and _merged(merged, before) != merged:
+            streams.keep_other(self.message, "metadata", before)
+        self.message["metadata"] = merged
 
     def _route(self, name: str, place: Path) -> None:
         """Routes metadata to its first event, since metadata is merged; other values to the last."""
@@ -159,15 +168,8 @@ class Answer:
             self.routes[name,] = place
 
     def _unknown_keys(self, event: Native, at: int, *known: str) -> None:
-        """Adds unknown keys of an event to the message. With one that a message has, the event is kept."""
-        unknown = {key: value for key, value in event.items() if key not in ("type", *known) and value is not None}
-        taken = {key: value for key, value in unknown.items() if key in OF_MESSAGE}
-        if taken:
-            self._keep({"type": event["type"], **taken}, at)
-        for key, value in omit(unknown, *taken).items():
-            if key not in self.message:
-                self.message[key] = value
-                self.routes[key,] = (at, key)
+        """Adds unknown keys of an event to the message."""
+        streams.state(self.message, omit(event, "type", *known), (at,), self.routes, read=OF_MESSAGE)
 
     def _keep(self, event: Native, at: int, behind: bool = False) -> None:
         """Keeps an event before the turn in which it comes, or after it (`behind`)."""
@@ -292,9 +294,9 @@ class Answer:
         if piece is None:
             self._keep(event, at)
             return
-        piece.native["approval"] = renamed(omit(event, *TOOL_KEYS), ASKED)
+        streams.restate(piece.native, "approval", renamed(omit(event, *TOOL_KEYS), ASKED))
         piece.native["state"] = "approval-requested"
-        piece.routes.setdefault("approval", (at,))
+        piece.routes.setdefault(("approval",), (at,))
 
     def _answer(self, event: Native, at: int) -> None:
         pending = [piece for piece in self._pieces if _is_call(piece) and _approval(piece) == event["approvalId"]]
@@ -302,7 +304,7 @@ class Answer:
             self._keep(event, at)
             return
         fields = renamed(omit(event, "type", "providerExecuted", "providerMetadata"), ANSWERED)
-        pending[0].native["approval"] |= fields
+        streams.state(pending[0].native["approval"], fields, (at,), {})
         pending[0].native["state"] = "approval-responded"
         pending[0].answer = (at, "reason") if event.get("reason") else (at,)
         provider_keys = {
@@ -322,11 +324,11 @@ class Answer:
         routes = self.routes | {(EVENTS, at): (at,) for _, _, at in self.asides}
         for j, piece in enumerate(self._pieces):
             routes["parts", j] = (piece.home,)
-            routes |= {("parts", j, key): place for key, place in piece.routes.items() if key not in ("id", "state")}
+            routes |= {("parts", j, *path): place for path, place in piece.routes.items() if path not in UNROUTED}
             if piece.result:
                 routes |= {(RESULTS, j): piece.result, (RESULTS, j, "output"): piece.output}
-            if "rawInput" in piece.routes:
-                routes["parts", j, "input"] = piece.routes["rawInput"]
+            if ("rawInput",) in piece.routes:
+                routes["parts", j, "input"] = piece.routes["rawInput",]
         return routes
 
     def all_pieces(self) -> dict[Path, list[Path]]:
