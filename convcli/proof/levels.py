@@ -26,8 +26,8 @@ MAX_WRAPPED = 4
 SAID = ("content", "text")
 
 FORMER, OTHER_BLOCKS = "former", "content_blocks"
-"""Keys of extras that only the assembly of a stream adds: other values of an object's keys, and blocks of a message that
-no field can store."""
+"""Keys of extras that only the assembly of a stream adds: the other values of an object's keys, and blocks of a message
+that no field can store."""
 ASSEMBLED = frozenset((FORMER, OTHER_BLOCKS))
 """Both of these keys: no document of any dialect has them."""
 WRITTEN = frozenset(("arguments", "content", "partial_json", "refusal", "summary", "text", "thinking"))

@@ -115,7 +115,7 @@ class AcpReader:
         update, usual = dict(update), {"jsonrpc": "2.0", "method": "session/update", "sessionId": self.session}
         for depth in range(len(path) - 1, 0, -1):
             outer = row if depth == 1 else _object(row, "params")
-            others = {key: outer[key] for key in outer if key not in path and usual.get(key) != outer[key]}
+            others = {key: outer[key] for key in omit(outer, str(path[depth])) if usual.get(key) != outer[key]}
             read = OF_UPDATE | update.keys()
             streams.state(update, others, path[:depth], self.run.origin.routes, path, read=read)
         return update
@@ -290,15 +290,12 @@ def _object(value: Any, key: str = "") -> Native:
 def _lift_block(block: Native) -> Part:
     """Returns a text, an image or audio; links and resources are kept opaque."""
     kind = block.get("type")
-    rest = except_keys(block, *BLOCK)
     if kind == "text" and isinstance(block.get("text"), str):
-        return Text(block["text"], extras=make_extras(NAME, rest))
+        return Text(block["text"], extras=make_extras(NAME, except_keys(block, "type", "text")))
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        return Media(kind, data=block["data"], media_type=block.get("mimeType") or None, extras=make_extras(NAME, rest))
+        extras = make_extras(NAME, except_keys(block, "type", "data", "mimeType"))
+        return Media(kind, data=block["data"], media_type=block.get("mimeType") or None, extras=extras)
     return Opaque(NAME, block)
-
-
-BLOCK = ("type", "text", "data", "mimeType")
 
 
 def _lift_result(update: Native) -> ToolResult:

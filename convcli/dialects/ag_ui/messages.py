@@ -9,7 +9,7 @@ from convcli.kit.blocks import as_json_text, of_json_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, get_extras, keep_apart, make_extras, omit, together
 from convcli.kit.results import in_words
 from convcli.kit.texts import text_of
 from convcli.kit.values import read_arguments
@@ -120,8 +120,18 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, list[Pa
         message, part_paths = Message("tool", [_lift_result(native, context)]), [()]
     else:
         return Message("event", [Opaque(NAME, native)]), [()]
-    message.extras = make_extras(NAME, MESSAGE.lift(native, message))
+    unread = {key: native[key] for key in OF_ROLES if key not in READ[role] and native.get(key) is not None}
+    message.extras = make_extras(NAME, {**(MESSAGE.lift(native, message) or {}), **keep_apart(unread, ASIDE)})
     return message, part_paths
+
+
+OF_ROLES = ("toolCalls", "toolCallId", "error")
+"""Keys that only messages of some roles have."""
+READ: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(ASKING, ()),
+    "assistant": ("toolCalls",),
+    "tool": ("toolCallId", "error"),
+}
 
 
 def _lift_answer(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
@@ -179,7 +189,7 @@ def write_result(result: ToolResult) -> Any:
 
 def write_messages(message: Message) -> list[Native]:
     """Returns a message as agent input; thoughts become messages of their own before it."""
-    extra = omit(get_extras(message.extras, NAME), *ASIDE)
+    extra = together(omit(get_extras(message.extras, NAME), *ASIDE))
     if message.role == "event":
         return [part.value for part in message.parts if isinstance(part, Opaque)]
     thoughts = [write_thought(part, message, j) for j, part in enumerate(message.parts) if isinstance(part, Reasoning)]

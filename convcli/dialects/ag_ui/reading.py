@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from convcli.dialects.ag_ui.messages import NAME, lift_result, usual_thought_id
-from convcli.dialects.ag_ui.thread import STATED, Thread, time_of
+from convcli.dialects.ag_ui.thread import OF_EVENTS, Thread, time_of
 from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit
 from convcli.kit.streams import Pieces
 from convcli.kit.values import read_arguments
@@ -63,7 +63,7 @@ class Events:
             thread.turn = turn if role == "assistant" else None
         turn.name = event.get("name") or None
         thread.elsewhere(turn, "name", (at, "name"))
-        thread.add_extras(turn, event, at, "role", "name")
+        thread.add_extras(turn, event, at, "messageId", "role", "name", *_growing(event))
         self._begin("text", id_, turn, None)
 
     def more_text(self, event: Native, at: int) -> None:
@@ -77,7 +77,8 @@ class Events:
             self.thread.part(turn, part, (at, "delta"))
             self._begin("text", id_, turn, part)
         self._grow(part, event.get("delta"), at)
-        self.thread.add_extras(turn, event, at, "role", "name")
+        repeated = (key for key, value in (("role", turn.role), ("name", turn.name)) if event.get(key) == value)
+        self.thread.add_extras(turn, event, at, "messageId", *repeated, *_growing(event))
 
     # ------------------------------------------------------------ thoughts
 
@@ -88,7 +89,7 @@ class Events:
             thread.turn = None
         turn, part = thread.open_turn(at, event), Reasoning("", extras=make_extras(NAME, {"messageId": id_}))
         thread.part(turn, part, (at,))
-        thread.add_extras(part, event, at, "role")
+        thread.add_extras(part, event, at, "messageId", *_role_of(event), *_growing(event))
         if self._group not in (None, id_):
             add_extras(part, NAME, {"group": self._group})
             thread.context.origin.routes[at, "group"] = self._group_at
@@ -101,17 +102,17 @@ class Events:
             self.thought({**event, "messageId": id_}, at)
         turn, part = self._growing["thought", id_]
         self._grow(part, event.get("delta"), at)
-        self.thread.add_extras(part or turn, event, at, "role")
+        self.thread.add_extras(part or turn, event, at, "messageId", *_role_of(event), *_growing(event))
 
     def group(self, event: Native, at: int) -> None:
         """Begins a group of thoughts; an event with other keys is kept as an event too."""
         self._group, self._group_at = event.get("messageId") or "", (at, "messageId")
-        if event.keys() - STATED:
+        if event.keys() - OF_GROUPS:
             self.thread.aside(event, at)
 
     def ungroup(self, event: Native, at: int) -> None:
         """Ends a group of thoughts; an event with other keys is kept as an event too."""
-        if event.keys() - STATED or (event.get("messageId") or "") != self._group:
+        if event.keys() - OF_GROUPS or (event.get("messageId") or "") != self._group:
             self.thread.aside(event, at)
         self._group = None
 
@@ -139,7 +140,7 @@ class Events:
         part = ToolCall(thread.context.pairing.call(event["toolCallId"] or None, name), name, {})
         part.extras = make_extras(NAME, {"parentMessageId": parent} if parent not in (None, turn.id) else None)
         thread.part(turn, part, (at,))
-        thread.add_extras(part, event, at, "toolCallName", "parentMessageId")
+        thread.add_extras(part, event, at, "toolCallId", "toolCallName", "parentMessageId", *_growing(event))
         self._begin("call", event["toolCallId"], turn, part)
 
     def more_call(self, event: Native, at: int) -> None:
@@ -149,7 +150,9 @@ class Events:
             self.call({**event, "toolCallId": id_}, at)
         turn, part = self._growing["call", id_]
         self._grow(part, event.get("delta"), at)
-        self.thread.add_extras(part or turn, event, at, "toolCallName", "parentMessageId")
+        names = {"toolCallName": part.name if isinstance(part, ToolCall) else None, "parentMessageId": turn.id}
+        repeated = (key for key in names if event.get(key) == names[key])
+        self.thread.add_extras(part or turn, event, at, "toolCallId", *repeated, *_growing(event))
 
     def result(self, event: Native, at: int) -> None:
         """Adds a tool result."""
@@ -159,7 +162,7 @@ class Events:
         thread.elsewhere(message, "turnId", (at, "messageId"))
         thread.mark(message, event)
         thread.part(message, result, (at,))
-        thread.add_extras(message, event, at, "content", "role")
+        thread.add_extras(message, event, at, "messageId", "toolCallId", "content", "role")
 
     # ------------------------------------------------------------ end of the document
 
@@ -175,6 +178,20 @@ class Events:
         for message in self.thread.context.messages:
             _settle_thoughts(message)
         return self.thread.finish(last)
+
+
+OF_GROUPS = OF_EVENTS | {"messageId"}
+"""The keys of an event that begins or ends a group of thoughts."""
+
+
+def _growing(event: Native) -> tuple[str, ...]:
+    """Returns the key of the fragment in an event that has one."""
+    return ("delta",) if event["type"].endswith(("_CONTENT", "_ARGS", "_CHUNK")) else ()
+
+
+def _role_of(event: Native) -> tuple[str, ...]:
+    """Returns the key of the role of a thought, unless it states another one."""
+    return ("role",) if event.get("role") in ("reasoning", "assistant") else ()
 
 
 def _is_thinking(turn: Message) -> bool:

@@ -20,8 +20,10 @@ USAGE: dict[tuple[str, ...], str] = {
     ("cachedInputTokens",): "cacheReadTokens",
     ("cacheWriteInputTokens",): "cacheWriteTokens",
 }
-STATED = frozenset(("messageId", "toolCallId", "delta", "type", "timestamp"))
-"""Keys that identify what an event concerns, or that have a field."""
+OF_EVENTS = frozenset(("type", "timestamp"))
+"""Keys that events of all kinds have."""
+OF_PARTS = frozenset(("messageId", "toolCallId", "delta", "role", "name", "toolCallName", "parentMessageId"))
+"""Keys that some events have: in the others they are unknown ones."""
 FIRST_RUN = "run_1"
 """The id of a run that has none."""
 
@@ -96,9 +98,9 @@ class Thread:
         message.parent_call_id = self._callers.get(event.get("subagentRunId") or "")
 
     def add_extras(self, record: Message | Part, event: Native, at: int, *known: str) -> None:
-        """Keeps the other keys of an event in the extras of its message or part."""
-        routes = self.context.origin.routes
-        streams.state_extras(record, NAME, omit(event, *STATED, *known), (at,), routes, self._path_of(record))
+        """Keeps the other keys of an event in the extras of its message or part; it reads those that are known."""
+        others, routes = omit(event, *OF_EVENTS, *known), self.context.origin.routes
+        streams.state_extras(record, NAME, others, (at,), routes, self._path_of(record), read=OF_PARTS)
 
     def _path_of(self, record: Message | Part) -> Path:
         if isinstance(record, Message):

@@ -29,7 +29,8 @@ EVENT_KEYS = paths(
 """The keys of the known events."""
 OF_BLOCK = fields("type id name input text thinking signature data citations deltas")
 OF_MESSAGE = fields("id type role content model stop_reason stop_sequence usage error")
-"""Keys that are read in a block and in a message."""
+OF_END = fields("stop_reason stop_sequence")
+"""Keys that are read in a block, in a message, and of the latter those that come when it ends."""
 
 
 class Answer:
@@ -67,8 +68,8 @@ class Answer:
         elif kind == "content_block_delta":
             self._delta(event["index"], event["delta"], at)
         elif kind == "message_delta":
-            facts = without_nulls(event["delta"])
-            self._end(facts, event.get("usage"), (at, "delta"), (at, "usage"))
+            streams.state(self.response, event["delta"], (at, "delta"), self.routes, read=OF_MESSAGE - OF_END)
+            self._end({}, event.get("usage"), (at, "delta"), (at, "usage"))
         elif kind == "message_stop":
             self.is_done = True
         elif kind == "error":

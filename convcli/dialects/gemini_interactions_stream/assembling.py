@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from convcli.families.interactions.response import RUNNING
+from convcli.families.interactions.response import RESPONSE, RUNNING
 from convcli.families.interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT
 from convcli.kit import streams
-from convcli.kit.objects import Native, as_object, except_keys, omit
+from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import Growing
 from convcli.kit.supported import fields
 from convcli.model.transcript import Path
@@ -17,8 +17,8 @@ CREATED, COMPLETED, STATUS = "interaction.created", "interaction.completed", "in
 START, DELTA, STOP, ERROR = "step.start", "step.delta", "step.stop", "error"
 USAGE, PROGRESSING = "usage", fields("status updated")
 """Keys of an interaction whose last value counts, since they change while it arrives."""
-POSITION = ("event_type", "event_id", "index")
-"""Keys of events that give a kind and a position."""
+KIND = ("event_type", "event_id")
+"""Keys that events of all kinds have."""
 
 
 class _Step:
@@ -138,7 +138,7 @@ class Answer:
     def _whole(self, event: Native, at: int) -> None:
         native, is_end = event["interaction"], event["event_type"] == COMPLETED
         self._update(omit(native, "steps"), (at, "interaction"))
-        self._update(except_keys(event, *POSITION, "interaction"), (at,))
+        self._keep_around(omit(event, *KIND, "interaction"), at)
         for index, step in enumerate(native.get("steps") or ()):
             if is_end:
                 self.final.append(step)
@@ -163,13 +163,14 @@ class Answer:
             self.interaction["id"], self.routes["id",] = event["interaction_id"], (at, "interaction_id")
         elif event["interaction_id"] not in (None, "", self.interaction["id"]):
             streams.keep_other(self.interaction, "id", event["interaction_id"])
-        self._update(except_keys(event, *POSITION, "interaction_id"), (at,))
+        self._update({"status": event["status"]}, (at,))
+        self._keep_around(omit(event, *KIND, "interaction_id", "status"), at)
         self.is_done = self.is_done or event["status"] not in RUNNING
 
     def _error(self, event: Native, at: int) -> None:
         streams.extend(self.interaction, "errors", [as_object(event.get("error"))])
         self.routes["errors", len(self.interaction["errors"]) - 1] = (at, "error")
-        self._update(except_keys(event, *POSITION, "error"), (at,))
+        self._keep_around(omit(event, *KIND, "error"), at)
 
     def _begin(self, index: int, native: Native, path: Path) -> None:
         self.slots[index] = len(self.steps)
@@ -203,11 +204,15 @@ class Answer:
     def _keep(self, event: Native, body: str, at: int) -> None:
         """Adds the other keys of an event to its step."""
         slot = self.slots.get(event["index"])
-        native = except_keys(event, *POSITION, body)
+        native = omit(event, *KIND, "index", body)
         if slot is not None:
             self.steps[slot].keep(native, (at,))
         else:
-            self._update(native, (at,))
+            self._keep_around(native, at)
+
+    def _keep_around(self, native: Native, at: int) -> None:
+        """Keeps what an event states next to what it is about."""
+        streams.state(self.interaction, native, (at,), self.routes, read=OF_INTERACTION)
 
     def whole(self) -> Native:
         """Returns the interaction as the gemini-interactions dialect has it; one that was cut off has failed."""
@@ -235,6 +240,8 @@ class Answer:
         return pieces
 
 
+OF_INTERACTION = frozenset(RESPONSE.keys.names)
+"""Keys that are read in an interaction."""
 OF_STEP = fields("type content summary signature arguments id name call_id result is_error error")
 """Keys that are read in a step."""
 GROWING = frozenset((INPUT, OUTPUT, THOUGHT, CALL))

@@ -8,7 +8,7 @@ from convcli.families.responses.fitting import OTHER_EVENTS, PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.response import RESPONSE
 from convcli.kit import streams
-from convcli.kit.objects import Native, omit
+from convcli.kit.objects import Native, omit, without_nulls
 from convcli.kit.streams import Growing, Slots
 from convcli.kit.supported import fields
 from convcli.model.transcript import Path
@@ -110,9 +110,10 @@ class _Item:
         """Moves other values of pieces of reasoning to the item: a piece is only its text."""
         for key in self.lists if kind_of(native) == "reasoning" else ():
             for piece in native.get(key) or ():
-                for name, values in piece.pop(streams.FORMER, {}).items():
-                    for value in values:
-                        streams.keep_other(native, key if name == "text" else name, value)
+                if isinstance(piece.get(streams.FORMER), streams.Former):
+                    for name, values in piece.pop(streams.FORMER).items():
+                        for value in values:
+                            streams.keep_other(native, key if name == "text" else name, value)
         return native
 
 
@@ -124,19 +125,31 @@ DEFAULTS: dict[str, Native] = {
 """The initial keys of an item whose beginning is missing."""
 
 
-EVENT_KEYS = fields(
-    "type sequence_number response_id item_id output_index content_index summary_index annotation_index delta text "
-    "refusal arguments input code logprobs obfuscation"
-)
-"""The event keys that are read, or that give a position."""
-KEYS_OF = {
-    "error": fields("error message param"),
-    ANNOTATION: fields("annotation"),
+EVENT_KEYS = fields("type sequence_number obfuscation")
+"""The keys that events of all kinds have, and padding."""
+KEYS_OF: dict[str, frozenset[str]] = {
+    "error": fields("code error message param"),
+    ANNOTATION: fields("item_id output_index content_index annotation_index annotation"),
+    **dict.fromkeys(PROGRESS, fields("item_id output_index")),
     **dict.fromkeys(WHOLE, fields("response")),
-    **{f"{stem}.{step}": fields("part") for stem in PARTS for step in ("added", "done")},
-    **{f"response.output_item.{step}": fields("item") for step in ("added", "done")},
+    **{f"response.output_item.{step}": fields("output_index item") for step in ("added", "done")},
+    **{
+        f"{stem}.{step}": fields(f"item_id output_index {INDEX[key]} part")
+        for stem, key in PARTS.items()
+        for step in ("added", "done")
+    },
+    **{
+        f"{stem}.{step}": fields(f"item_id output_index {INDEX[row[1]]} logprobs {text}")
+        for stem, row in TEXTS.items()
+        for step, text in (("delta", "delta"), ("done", row[3]))
+    },
+    **{
+        f"{stem}.{step}": fields(f"item_id output_index {text}")
+        for stem, (_, field) in FIELDS.items()
+        for step, text in (("delta", "delta"), ("done", field))
+    },
 }
-"""Further keys of some events."""
+"""The keys of the other kinds that are read, or that give a position."""
 RESPONSE_KEYS = frozenset(RESPONSE.keys.names)
 ERROR = ("code", "message", "param")
 """The keys of an error that an event has next to its type."""
@@ -234,6 +247,8 @@ class Answer:
         if step == "done":
             before, part[field] = part.get(field), event[field]
             streams.keep_former(part, field, before)
+            if event.get("logprobs"):
+                streams.restate(part, "logprobs", event["logprobs"])
             return
         streams.grow(part, field, event["delta"])
         item.fragments.add((key, event.get(INDEX[key]) or 0, field), (at, step))

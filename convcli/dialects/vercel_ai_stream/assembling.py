@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.objects import Native, as_object, except_keys, omit
+from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import Growing
 from convcli.kit.supported import fields
 from convcli.kit.values import pairs
@@ -22,11 +22,11 @@ RESULTS, EVENTS, TURNS = "results", "events", "turns"
 STREAMING: Native = {"state": "streaming"}
 NO_PATH: Path = ()
 UNROUTED = (("id",), ("state",))
-OF_TEXTS = ("state", "text")
+OF_TEXTS = ("delta", "state", "text")
 OF_CALLS = ("approval", "output", "rawInput", "resultProviderMetadata", "state")
-OF_OUTPUTS = ("approval", "input", "rawInput", "state")
+OF_OUTPUTS = ("approval", "input", "rawInput", "state", "toolName")
 """The keys of parts that no event has, or only one of another kind."""
-TOOL_KEYS = frozenset(("type", "toolCallId", "toolName", "dynamic"))
+TOOL_KEYS = frozenset(("type", "toolCallId", "dynamic"))
 ASKED = pairs("approvalId=id approvalDescriptor=descriptor reason=requestReason")
 ANSWERED = pairs("approvalId=id")
 """The keys of an approval request and its answer in the part of the call."""
@@ -220,7 +220,7 @@ class Answer:
         elif step == "end":
             piece.drop("state")
             del self._open[stem, event["id"]]
-        piece.take(at, except_keys(event, "type", "id", "delta"), OF_TEXTS)
+        piece.take(at, omit(event, "type", "id", *(("delta",) if step == "delta" else ())), OF_TEXTS)
 
     def _part(self, event: Native, at: int) -> None:
         """Adds a part that comes whole; for data with a name the last event counts."""
@@ -252,7 +252,7 @@ class Answer:
             kind = {"type": DYNAMIC, "toolName": name} if event.get("dynamic") else {"type": STATIC + name}
             piece = self._calls[event["toolCallId"]] = _Piece({**kind, "toolCallId": event["toolCallId"]}, at)
             self._add(piece)
-        piece.take(at, call_metadata(except_keys(event, *TOOL_KEYS)), OF_CALLS)
+        piece.take(at, call_metadata(omit(event, *TOOL_KEYS, "toolName")), OF_CALLS)
         return piece
 
     def _begin(self, event: Native, at: int) -> None:
@@ -268,7 +268,7 @@ class Answer:
 
     def _input(self, event: Native, at: int) -> None:
         piece = self._called(event, at)
-        piece.drop("rawInput", "inputEncoding")
+        piece.drop("rawInput")
         state = "output-error" if event["type"] == "tool-input-error" else "input-available"
         piece.put(at, {"state": state, "input": event.get("input")})
 
@@ -278,9 +278,10 @@ class Answer:
             self._keep(event, at, behind=True)
             return
         state = event["type"].removeprefix(STATIC)
+        if piece.last is not None:
+            piece.drop("output", "errorText", "preliminary")
         self._replace(piece, event, at)
-        piece.drop("output", "errorText", "preliminary")
-        fields = except_keys(event, *TOOL_KEYS)
+        fields = _without_call(event, piece)
         piece.take(at, renamed(fields, {"providerMetadata": "resultProviderMetadata"}), OF_OUTPUTS)
         piece.put(at, {"state": state})
         if state == "output-available":
@@ -294,7 +295,7 @@ class Answer:
         if piece is None:
             self._keep(event, at)
             return
-        streams.restate(piece.native, "approval", renamed(omit(event, *TOOL_KEYS), ASKED))
+        streams.restate(piece.native, "approval", renamed(_without_call(event, piece), ASKED))
         piece.native["state"] = "approval-requested"
         piece.routes.setdefault(("approval",), (at,))
 
@@ -344,6 +345,12 @@ def name_of_place(stem: str, index: int) -> str:
 
 def _is_call(piece: _Piece) -> bool:
     return "toolCallId" in piece.native and "state" in piece.native
+
+
+def _without_call(event: Native, piece: _Piece) -> Native:
+    """Returns the event without the keys that name its call."""
+    name = piece.native.get("toolName", piece.native["type"].removeprefix(STATIC))
+    return omit(event, *TOOL_KEYS, *(() if event.get("toolName", name) != name else ("toolName",)))
 
 
 def _approval(piece: _Piece) -> Any:
