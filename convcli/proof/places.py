@@ -192,7 +192,7 @@ class Places:
         return None if all(self._unsupported((*path, member)) for member in members) else path
 
     def _rest(self, place: Path, members: list[str]) -> Path | None:
-        """Returns the path if it has an object with all of these members and others."""
+        """Returns the path if it has an object with all of these members and others, there or in other events."""
         route = self.routed(place)
         there = self.present(route)
         if len(there) < len(route):
@@ -200,7 +200,10 @@ class Places:
         node: Any = self._document
         for step in there:
             node = node[step]
-        if not members or not isinstance(node, dict) or len(node) <= len(members):
+        if not members or not isinstance(node, dict):
+            return None
+        is_here = all(self._routes.get((*place, one), (*route, one))[:-1] == route for one in members)
+        if is_here and len(node) <= len(members):
             return None
         known = () if self._routes else node  # a routed key need not be at its own path
         return None if any(one not in known and self._unsupported((*place, one)) for one in members) else place

@@ -161,8 +161,8 @@ class Answer:
     def _status(self, event: Native, at: int) -> None:
         if not self.interaction.get("id"):
             self.interaction["id"], self.routes["id",] = event["interaction_id"], (at, "interaction_id")
-        elif event["interaction_id"] not in (None, "", self.interaction["id"]):
-            streams.keep_other(self.interaction, "id", event["interaction_id"])
+        elif event["interaction_id"]:
+            streams.state(self.interaction, {"id": event["interaction_id"]}, (at,), self.routes, read=("id",))
         self._update({"status": event["status"]}, (at,))
         self._keep_around(omit(event, *KIND, "interaction_id", "status"), at)
         self.is_done = self.is_done or event["status"] not in RUNNING

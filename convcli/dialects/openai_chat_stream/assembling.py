@@ -137,7 +137,7 @@ class Answer:
     """A response while its chunks arrive.
 
     `first` maps paths in the response, with the index of a choice in its chunks and the slot of a call, to where each
-    value first occurs; `ids` to where the id of a call last occurs.
+    value first occurs.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,6 @@ class Answer:
         self.error: Native | None = None
         self.is_done = False
         self.first = streams.Sources()
-        self.ids: dict[tuple[int, int], Path] = {}
 
     def take(self, row: Any, at: int) -> None:
         """Adds a chunk, or the end mark, at this index."""
@@ -184,11 +183,6 @@ class Answer:
         streams.merge(choice.message, rest, ONCE)
         for j, call in enumerate(delta.get("tool_calls") or ()):
             slot = choice.slot(call)
-            former = choice.calls[slot].get("id") if slot in choice.calls else None
-            if former and call.get("id") and former != call["id"]:
-                self.first[*message_path, "tool_calls", slot, streams.FORMER] = self.ids[index, slot]
-            if call.get("id"):
-                self.ids[index, slot] = (*place, "tool_calls", j, "id")
             self._record((*message_path, "tool_calls", slot), (*place, "tool_calls", j), call)
             streams.merge(choice.calls.setdefault(slot, Growing()), call, ONCE)
 
@@ -201,6 +195,15 @@ class Answer:
                 self._record((*path, key), (*place, key), value)
             elif value:
                 self.first.add((*path, key), (*place, key))
+
+    def _route_former(self, node: Growing, path: Path) -> None:
+        """Records where the first of the other values of an object, and of the objects in it, occurs."""
+        for key, value in node.items():
+            if isinstance(value, Growing):
+                self._route_former(value, (*path, key))
+            elif isinstance(value, streams.Former):
+                place = self.first.get((*path, next(iter(value))))
+                self.first |= {} if place is None else {(*path, key): place[:-1]}
 
     def whole(self) -> Native:
         """Returns the response as the openai-chat dialect has it."""
@@ -218,6 +221,11 @@ class Answer:
         """Maps paths in the response to where they occur in the chunks."""
         order = {index: at for at, index in enumerate(sorted(self.choices))}
         slots = {index: {call: at for at, call in enumerate(sorted(self.choices[index].calls))} for index in order}
+        for index, choice in self.choices.items():
+            self._route_former(choice.rest, ("choices", index))
+            self._route_former(choice.message, ("choices", index, "message"))
+            for slot, call in choice.calls.items():
+                self._route_former(call, ("choices", index, "message", "tool_calls", slot))
         routes = {path: place for path, place in self.first.items() if path[0] != "choices"}
         for path, place in self.first.items():
             if path[0] == "choices":
