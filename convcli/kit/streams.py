@@ -206,7 +206,7 @@ def keep_former(node: dict[str, Any], key: str, before: Any) -> None:
     A fragment that was lost or came twice is no difference worth a report: the final text has it.
     """
     fragments = before if isinstance(before, Pieces) else [before] if isinstance(before, str) else []
-    final = node.get(key)
+    final = whole(node.get(key))
     if isinstance(final, str) and "".join(fragments) != final and not _has_in_order(final, fragments):
         keep_other(node, key, "".join(fragments))
 

@@ -49,15 +49,20 @@ class Thread:
 
     def add(self, message: Message, path: Path, part_paths: list[Path] | None = None) -> Message:
         """Adds a message. The event of a run that has begun goes between the agent's input and its output."""
-        if self._begun is not None and len(path) == 1:
-            (event, begun), self._begun = self._begun, None
-            self.starts.append(self.add(Message("event", [Opaque(NAME, event)]), begun, [()]))
+        if len(path) == 1:
+            self._add_begun()
         self._at[id(message)] = len(self.context.messages)
         self._part_paths.append([] if part_paths is None else part_paths)
         self.context.add(message, path, self._part_paths[-1])
         if message.id is not None:
             self.known.add(message.id)
         return message
+
+    def _add_begun(self) -> None:
+        """Adds the event of a run that has begun."""
+        if self._begun is not None:
+            (event, begun), self._begun = self._begun, None
+            self.starts.append(self.add(Message("event", [Opaque(NAME, event)]), begun, [()]))
 
     def part(self, message: Message, part: Part, node_path: Path) -> None:
         """Adds a part to a message, with its path in the document."""
@@ -175,6 +180,7 @@ class Thread:
 
     def begin(self, event: Native, at: int) -> None:
         """Begins a run, with the agent's input."""
+        self._add_begun()
         run_input = event.get("input") or {}
         if ("run",) not in self.context.origin.routes:
             self.transcript.id, self.transcript.created_at = event["threadId"] or None, time_of(event)
