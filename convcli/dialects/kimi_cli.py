@@ -57,7 +57,8 @@ def _lift_message(native: Native, i: int, context: LiftContext) -> tuple[Message
     content: Any = native.get("content") or []
     is_text = isinstance(content, str)
     parts: list[Part] = [Text(content)] if is_text else [PARTS.lift(part, context) for part in content]
-    extras = make_extras(NAME, except_keys(native, "role", "name", "content", "tool_calls", "tool_call_id"))
+    of_role = "tool_call_id" if native["role"] == "tool" else "tool_calls"
+    extras = make_extras(NAME, except_keys(native, "role", "name", "content", of_role))
     message = Message(native["role"], parts, name=as_text(native.get("name")), extras=extras)
     if message.role == "tool":
         inside: list[Part] = parts if is_text else [PARTS.lift_inside(part, context) for part in content]

@@ -26,7 +26,7 @@ from convcli.kit import results, sessions
 from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
-from convcli.kit.objects import Native, add_extras, as_object, as_text, except_keys, make_extras
+from convcli.kit.objects import Native, add_extras, as_object, as_text, except_keys, make_extras, omit
 from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths
 from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
@@ -132,7 +132,9 @@ class _Log:
 
     def _append(self, row: Native, native: Native, i: int) -> None:
         content, natives = native.get("content") or [], native.get("toolCalls") or []
-        rest = except_keys(native, "role", "name", "content", "toolCalls", "toolCallId", "isError")
+        of_role = ("toolCallId", "isError") if native["role"] == "tool" else ("toolCalls",)
+        rest = except_keys(native, "role", "name", "content", *of_role)
+        rest = rest if natives else omit(rest, "toolCalls")
         message = Message(native["role"], [], name=as_text(native.get("name")))
         places: list[Path] = [()]
         if message.role == "tool":

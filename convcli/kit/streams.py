@@ -110,8 +110,8 @@ def restate(node: dict[str, Any], key: str, value: Any) -> None:
     An empty value is no earlier one: it only says that nothing is known yet.
     """
     before = node.get(key)
-    if isinstance(before, Former):  # the vendor has this key, too
-        before.add(key, value)
+    if key == FORMER and before is not None:  # the vendor has this key, too
+        keep_other(node, key, value)
         return
     if has_content(before) and not _is_same(before, value):
         keep_other(node, key, whole(before))
@@ -232,7 +232,7 @@ def keep_other(node: dict[str, Any], key: str, value: Any) -> None:
         node[FORMER], vendors = Former(), former
         former = node[FORMER]
         if vendors is not None:
-            former.add(FORMER, vendors)
+            former.add(FORMER, whole(vendors))
     former.add(key, value)
 
 
@@ -242,7 +242,10 @@ def settle(before: Mapping[str, Any], final: Mapping[str, Any]) -> Native:
     What it states otherwise is among its other values, unless that is a status.
     """
     settled = {**final, **omit(before, *final)}
-    for key in (key for key in final if key in before and key != STATUS):
+    if FORMER in before and FORMER in final:
+        settled[FORMER] = before[FORMER]
+        restate(settled, FORMER, final[FORMER])
+    for key in (key for key in final if key in before and key not in (STATUS, FORMER)):
         previous, last = before[key], final[key]
         if key in GROWN:
             keep_former(settled, key, previous)

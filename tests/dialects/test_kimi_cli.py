@@ -86,6 +86,16 @@ def test_failures_of_other_dialects_get_the_word(part: ToolResult, content: Any)
     assert written(Message("assistant", [ToolCall("c1", "f", {})]), Message("tool", [part]))[1] == result(content)
 
 
+def test_keys_of_another_role_are_kept() -> None:
+    call = {"id": "c2", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    rows = [{**result("a.txt"), "tool_calls": [call]}, {"role": "user", "content": "Hi.", "tool_call_id": "c3"}]
+    assert [message.extras for message in lifted(*rows)] == [
+        {"kimi-cli": {"tool_calls": [call]}},
+        {"kimi-cli": {"tool_call_id": "c3"}},
+    ]
+    assert written(*lifted(*rows)) == rows
+
+
 def test_its_lines_are_detected_by_its_rows_or_its_thoughts() -> None:
     rows = Rows([{"role": "_checkpoint", "id": 0}, {"role": "user", "content": "Hi."}])
     assert detection.detect(rows).dialect == "kimi-cli"

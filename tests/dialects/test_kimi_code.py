@@ -82,6 +82,16 @@ def test_a_system_prompt_is_an_instruction() -> None:
     assert message.extras == {"kimi-code": {"type": "config.update", "profileName": "agent"}}
 
 
+def test_keys_of_another_role_are_kept() -> None:
+    asked = {"role": "user", "content": [{"type": "text", "text": "Hi."}], "toolCallId": "c3"}
+    answered = {"role": "tool", "content": [], "toolCallId": "c1", "toolCalls": [{"id": "c2", "name": "f"}]}
+    messages = lifted(*({"type": "context.append_message", "message": one} for one in (asked, answered))).messages
+    assert [(message.extras or {})["kimi-code"]["message"] for message in messages] == [
+        {"toolCallId": "c3"},
+        {"toolCalls": [{"id": "c2", "name": "f"}]},
+    ]
+
+
 def test_a_session_that_goes_on_states_its_system_prompt_again() -> None:
     prompts = [{"type": kind, "systemPrompt": "Be brief."} for kind in ("config.update", "profile.bind")]
     changed = {"type": "config.update", "systemPrompt": "Be kind."}
