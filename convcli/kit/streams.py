@@ -141,13 +141,15 @@ def state(
             for name, others in value.items():
                 for other in others:
                     keep_other(node, name, other)
+            routes.setdefault((*path, FORMER), routes.get((*place, FORMER), place))
         elif key in read:
             keep_other(node, key, value)
             routes.setdefault((*path, FORMER), place)
         else:
             restate(node, key, value)
-            if has_content(before) and key_path in routes:
-                routes.setdefault((*path, FORMER), routes[key_path][:-1])
+            if has_content(before):
+                before_path = routes[key_path][:-1] if key_path in routes else routes.get(path, path)
+                routes.setdefault((*path, FORMER), before_path)
             routes[key_path] = (*place, key)
 
 

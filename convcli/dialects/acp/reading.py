@@ -154,7 +154,7 @@ class AcpReader:
     def _keep_rest(self, turn: Message, update: Native, path: Path) -> None:
         """Adds the other keys of a message to its turn."""
         rest, home, routes = omit(update, *CHUNK), self.run.path(turn), self.run.origin.routes
-        outer = {(*home, key): routes[*path, key] for key in rest if (*path, key) in routes}
+        outer = {(*home, key): routes[*path, key] for key in omit(rest, streams.FORMER) if (*path, key) in routes}
         streams.state_extras(turn, NAME, rest, path, routes, home, read=OF_PROMPT)
         routes |= outer
 

@@ -155,8 +155,9 @@ class Answer:
             elif key in PROGRESSING:
                 self.interaction[key] = value
             else:
-                streams.restate(self.interaction, key, value)
-            self.routes[key,] = (*path, key)
+                streams.state(self.interaction, {key: value}, path, self.routes)
+            if value is not None:
+                self.routes[key,] = (*path, key)
 
     def _status(self, event: Native, at: int) -> None:
         if not self.interaction.get("id"):

@@ -212,7 +212,7 @@ class Answer:
                 self.response[key] = dict(self.response.get(key) or {})
                 streams.recount(self.response[key], value)
             else:
-                streams.restate(self.response, key, value)
+                streams.state(self.response, {key: value}, (at, "response"), self.routes)
         self.routes |= {(key,): (at, "response", key) for key in native if native[key] is not None or not at}
         for index, item in enumerate(native.get("output") or ()):
             place = (at, "response", "output", index)

@@ -14,7 +14,7 @@ from typing import Any
 from convcli.families.google.parts import SIGNATURE
 from convcli.kit.blocks import BlockRows, BlockTable, in_metadata
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, without_empty
+from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, has_content, make_extras, omit
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import fail, has_failed, result_of_parts
 from convcli.kit.settings import Setting, whole
@@ -39,6 +39,7 @@ IN_CONTENT = {"in": "content"}
 CONTENT_STEP = Keys("type= content= error")
 RESULT_STEP = Keys("type call_id name is_error result")
 TURN = Keys("role content")
+OF_THOUGHT = ("signature", "summary")
 DETAILS = ("low", "medium", "high", "ultra_high")
 
 
@@ -142,7 +143,8 @@ class StepReader:
     def _add_to_answer(self, native: Native, kind: str, path: Path) -> None:
         dialect = self._context.dialect
         if kind in (THOUGHT, CALL):
-            step = without_empty(native) if kind == THOUGHT else native
+            empty = (key for key in OF_THOUGHT if not has_content(native.get(key)))
+            step = omit(native, *empty) if kind == THOUGHT else native
             self._extend([self._blocks.lift(step, self._context)], [path])
             return
         parts, paths = self._contents(native, path) if kind == OUTPUT else ([], [])
