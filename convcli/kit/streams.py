@@ -110,10 +110,11 @@ def restate(node: dict[str, Any], key: str, value: Any) -> None:
     An empty value is no earlier one: it only says that nothing is known yet.
     """
     before = node.get(key)
-    if key == FORMER and before is not None:  # the vendor has this key, too
+    is_other = has_content(before) and not _is_same(before, value)
+    if is_other and key == FORMER:  # the vendor has this key, too
         keep_other(node, key, value)
         return
-    if has_content(before) and not _is_same(before, value):
+    if is_other:
         keep_other(node, key, whole(before))
     node[key] = value
 
@@ -249,7 +250,7 @@ def settle(before: Mapping[str, Any], final: Mapping[str, Any]) -> Native:
         restate(settled, FORMER, final[FORMER])
     for key in (key for key in final if key in before and key not in (STATUS, FORMER)):
         previous, last = before[key], final[key]
-        if key in GROWN:
+        if key in GROWN and isinstance(last, str):
             keep_former(settled, key, previous)
         elif key in PARTS and _are_objects(previous) and _are_objects(last):
             settled[key] = _settle_parts(settled, key, previous, last)
@@ -294,7 +295,8 @@ def _settle_parts(owner: Native, key: str, before: list[Native], final: list[Nat
     for i, previous in enumerate(before):
         twin = next((at for at, last in enumerate(final) if _is_twin(previous, last, is_here=at == i)), None)
         if twin is not None:
-            settled[twin] = settle(omit(previous, *GROWN), settled[twin])
+            others = {key: value for key, value in previous.items() if key not in GROWN or not isinstance(value, str)}
+            settled[twin] = settle(others, settled[twin])
         elif any(text not in _text_of(final) for text in _texts(previous)):
             settled.append(previous)
         elif omit(previous, "type", *GROWN):

@@ -106,6 +106,25 @@ def test_steps_of_the_last_event_count() -> None:
     assert [message.parts for message in DIALECT.lift(rows).messages] == [[Text("All of it.")]]
 
 
+def test_what_the_steps_of_the_last_event_lack_is_kept() -> None:
+    grown = [start(0, "model_output", zz=1), delta(0, "text", text="Hello", zz=2), *call(1, "c1", '{"n":1}')]
+    steps = [
+        {"type": "model_output", "content": [{"type": "text", "text": "Bye", "zz": 3}]},
+        {"type": "function_call", "id": "c1", "name": "f", "arguments": {"n": 2}},
+    ]
+    completed = {**COMPLETED, "interaction": {**COMPLETED["interaction"], "steps": steps}}
+    transcript = DIALECT.lift(Rows([CREATED, *grown, delta(9, "text", text="More."), completed]))
+    text, called = transcript.messages[0].parts
+    assert (text.extras or {})["gemini-interactions"] == {
+        "zz": 3, "former": {"text": ["Hello"], "zz": [2]}, "step": {"zz": 1}
+    }  # fmt: skip
+    assert isinstance(called, ToolCall)
+    assert called.arguments == {"n": 2}
+    assert called.extras == {"gemini-interactions": {"former": {"arguments": [{"n": 1}]}}}
+    more = {"type": "model_output", "content": [{"type": "text", "text": "More."}]}
+    assert transcript.extras == {"gemini-interactions": {"former": {"steps": [more]}}}
+
+
 def test_each_text_is_a_step_when_written_and_is_cut_by_size() -> None:
     rows = written(Message("assistant", [Text("abc"), Text("d")]), size=2)
     deltas = [(row["index"], row["delta"]["text"]) for row in rows if row["event_type"] == "step.delta"]

@@ -288,3 +288,55 @@ def test_a_text_that_grew_is_kept_where_the_final_text_says_something_else(
     before, node["text"] = node.get("text"), final
     streams.keep_former(node, "text", before)
     assert node == {"text": final, **({"former": {"text": former}} if former else {})}
+
+
+def test_a_key_that_an_event_states_replaces_an_earlier_value_which_is_kept() -> None:
+    node: dict[str, Any] = {"a": "", "text": "Hi."}
+    routes: dict[Any, Any] = {}
+    streams.state(node, {"a": 1, "b": None, "text": "aside"}, (1,), routes, read=("text",))
+    streams.state(node, {"a": True}, (2, "delta"), routes)
+    streams.state(node, {"a": True}, (3,), routes)
+    assert node == {"a": True, "text": "Hi.", "former": {"text": ["aside"], "a": [1]}}
+    assert routes == {("a",): (2, "delta", "a"), ("former",): (1,)}
+
+
+def test_a_key_of_the_vendor_with_the_name_of_other_values_is_one_of_them() -> None:
+    node: dict[str, Any] = {}
+    for value in ("x", {"k": 1}, "x"):
+        streams.restate(node, "former", value)
+    streams.restate(node, "a", 1)
+    streams.restate(node, "a", 2)
+    assert node == {"former": {"former": ["x", {"k": 1}], "a": [1]}, "a": 2}
+
+
+def test_counts_are_totals_and_other_values_are_kept() -> None:
+    counts: dict[str, Any] = {}
+    for stated in ({"n": 1, "tier": "a", "of": {"x": 1}}, {"n": 2, "tier": "b", "of": {"y": 2}, "m": None}):
+        streams.recount(counts, stated)
+    assert counts == {"n": 2, "tier": "b", "of": {"x": 1, "y": 2}, "m": None, "former": {"tier": ["a"]}}
+
+
+def test_a_final_object_has_what_it_lacks_of_the_one_before_and_the_rest_is_kept() -> None:
+    before = {
+        "status": "in_progress",
+        "k": "x",
+        "only": 1,
+        "action": {"q": "a", "u": 1},
+        "content": [{"type": "t", "text": "Hi"}, {"type": "t", "text": "gone"}, {"type": "t", "text": "H", "k": 1}],
+    }
+    final = {"status": "done", "k": "y", "action": {"q": "a"}, "content": [{"type": "t", "text": "Hi."}]}
+    assert streams.settle(before, final) == {
+        "status": "done",
+        "k": "y",
+        "only": 1,
+        "action": {"q": "a", "u": 1},
+        "content": [{"type": "t", "text": "Hi.", "k": 1}, {"type": "t", "text": "gone"}],
+        "former": {"k": ["x"]},
+    }
+
+
+def test_a_delta_of_another_type_does_not_replace_what_came_before() -> None:
+    node = streams.Growing()
+    for value in ("a", "b", 1, {"k": "c"}, ["d"]):
+        streams.merge(node, {"x": value}, frozenset())
+    assert streams.whole(node) == {"x": [{"k": "c"}, "d"], "former": {"x": ["ab", 1]}}

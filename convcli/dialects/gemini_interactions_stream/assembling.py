@@ -11,6 +11,7 @@ from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import Growing
 from convcli.kit.supported import fields
+from convcli.kit.values import read_arguments
 from convcli.model.transcript import Path
 
 CREATED, COMPLETED, STATUS = "interaction.created", "interaction.completed", "interaction.status_update"
@@ -108,6 +109,13 @@ class _Step:
         deltas."""
         native: Native = streams.whole(self.native)
         return native
+
+
+def _with_arguments(step: Native) -> Native:
+    """Returns the step as the last event of a stream has it: with arguments that are an object."""
+    text = step.get("arguments")
+    arguments, raw = read_arguments(text) if isinstance(text, str) else ({}, text)
+    return {**step, "arguments": arguments} if raw is None and text is not None else step
 
 
 class Answer:
@@ -217,11 +225,13 @@ class Answer:
 
     def whole(self) -> Native:
         """Returns the interaction as the gemini-interactions dialect has it; one that was cut off has failed."""
-        steps = [step.whole() for step in self._sorted()]
+        interaction, steps = Growing(self.interaction), [step.whole() for step in self._sorted()]
         if self.final:
-            settled = streams.settle({"content": steps}, {"content": self.final})
+            settled = streams.settle({"content": list(map(_with_arguments, steps))}, {"content": self.final})
             steps = settled["content"]
-        native = {**streams.whole(Growing(self.interaction)), "object": "interaction", "steps": steps}
+            for step in settled.get(streams.FORMER, {}).get("content", ()):
+                streams.keep_other(interaction, "steps", step)
+        native = {**streams.whole(interaction), "object": "interaction", "steps": steps}
         if not self.is_done:
             native["status"] = "failed"
         return native
