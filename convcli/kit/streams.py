@@ -135,8 +135,8 @@ def state(
     other values. This is how streams keep every key that no field has.
     """
     for key, value in native.items():
-        before, key_path = node.get(key), (*path, key)
-        if value is None or (key in node and _is_same(before, value)):
+        before = node.get(key)
+        if value is None or (before == value and before.__class__ is value.__class__):
             continue
         if isinstance(value, Former):
             for name, others in value.items():
@@ -148,6 +148,7 @@ def state(
             routes.setdefault((*path, FORMER), place)
         else:
             restate(node, key, value)
+            key_path = (*path, key)
             if has_content(before):
                 before_path = routes[key_path][:-1] if key_path in routes else routes.get(path, path)
                 routes.setdefault((*path, FORMER), before_path)
@@ -165,9 +166,9 @@ def state_extras(
     read: Collection[str] = (),
 ) -> None:
     """Same as `state`, for the owner's keys in the extras of a record that is being lifted."""
-    node = dict(get_extras(record.extras, owner))
-    state(node, native or {}, place, routes, path, read=read)
-    if node:
+    if native:
+        node = dict(get_extras(record.extras, owner))
+        state(node, native, place, routes, path, read=read)
         record.extras = {**(record.extras or {}), owner: node}
 
 

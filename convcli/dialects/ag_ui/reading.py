@@ -77,7 +77,7 @@ class Events:
             self.thread.part(turn, part, (at, "delta"))
             self._begin("text", id_, turn, part)
         self._grow(part, event.get("delta"), at)
-        repeated = (key for key, value in (("role", turn.role), ("name", turn.name)) if event.get(key) == value)
+        repeated = [key for key, value in (("role", turn.role), ("name", turn.name)) if event.get(key) == value]
         self.thread.add_extras(turn, event, at, "messageId", *repeated, *_growing(event))
 
     # ------------------------------------------------------------ thoughts
@@ -151,7 +151,7 @@ class Events:
         turn, part = self._growing["call", id_]
         self._grow(part, event.get("delta"), at)
         names = {"toolCallName": part.name if isinstance(part, ToolCall) else None, "parentMessageId": turn.id}
-        repeated = (key for key in names if event.get(key) == names[key])
+        repeated = [key for key in names if event.get(key) == names[key]]
         self.thread.add_extras(part or turn, event, at, "toolCallId", *repeated, *_growing(event))
 
     def result(self, event: Native, at: int) -> None:
@@ -184,9 +184,12 @@ OF_GROUPS = OF_EVENTS | {"messageId"}
 """The keys of an event that begins or ends a group of thoughts."""
 
 
+DELTA = ("delta",)
+
+
 def _growing(event: Native) -> tuple[str, ...]:
     """Returns the key of the fragment in an event that has one."""
-    return ("delta",) if event["type"].endswith(("_CONTENT", "_ARGS", "_CHUNK")) else ()
+    return DELTA if event["type"] in GROWING else ()
 
 
 def _role_of(event: Native) -> tuple[str, ...]:
@@ -206,6 +209,12 @@ def _settle_thoughts(message: Message) -> None:
             part.extras = make_extras(NAME, omit(extra, "messageId"))
 
 
+GROWING = frozenset(
+    f"{stem}_{step}"
+    for stem in ("TEXT_MESSAGE", "TOOL_CALL", "REASONING_MESSAGE", "THINKING_TEXT_MESSAGE")
+    for step in ("CONTENT", "ARGS", "CHUNK")
+)
+"""Types of events that have a fragment."""
 HANDLERS: Mapping[str, Callable[[Events, Native, int], None]] = {
     "RUN_STARTED": lambda events, event, at: events.thread.begin(event, at),
     "RUN_FINISHED": lambda events, event, at: events.thread.end(event, at),

@@ -7,7 +7,7 @@ from typing import Any
 from convcli.dialects.ag_ui.messages import DEFINITIONS, NAME, lift_message
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, add_extras, except_keys, make_extras, omit
+from convcli.kit.objects import Native, add_extras, except_keys, make_extras
 from convcli.kit.runs import only_turn
 from convcli.kit.values import take_counts, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, Transcript
@@ -104,8 +104,10 @@ class Thread:
 
     def add_extras(self, record: Message | Part, event: Native, at: int, *known: str) -> None:
         """Keeps the other keys of an event in the extras of its message or part; it reads those that are known."""
-        others, routes = omit(event, *OF_EVENTS, *known), self.context.origin.routes
-        streams.state_extras(record, NAME, others, (at,), routes, self._path_of(record), read=OF_PARTS)
+        others = {key: event[key] for key in event if key not in OF_EVENTS and key not in known}
+        if others:
+            routes, path = self.context.origin.routes, self._path_of(record)
+            streams.state_extras(record, NAME, others, (at,), routes, path, read=OF_PARTS)
 
     def _path_of(self, record: Message | Part) -> Path:
         if isinstance(record, Message):

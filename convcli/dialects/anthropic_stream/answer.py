@@ -7,7 +7,7 @@ from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, omit, without_nulls
 from convcli.kit.streams import Growing, Pieces, Slots
 from convcli.kit.supported import fields
-from convcli.kit.values import paths, read_arguments
+from convcli.kit.values import read_arguments
 from convcli.model.transcript import Path
 
 GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
@@ -21,11 +21,16 @@ DELTA_KEYS = {
 }
 """By kind of delta, the key of the block that it extends, and the key in the delta."""
 
-EVENT_KEYS = paths(
-    "message_start=type/message content_block_start=type/index/content_block content_block_delta=type/index/delta "
-    "content_block_stop=type/index message_delta=type/delta/usage message_stop=type error=type/error/request_id "
-    "ping=type"
-)
+EVENT_KEYS = {
+    "message_start": fields("type message"),
+    "content_block_start": fields("type index content_block"),
+    "content_block_delta": fields("type index delta"),
+    "content_block_stop": fields("type index"),
+    "message_delta": fields("type delta usage"),
+    "message_stop": fields("type"),
+    "error": fields("type error request_id"),
+    "ping": fields("type"),
+}
 """The keys of the known events."""
 OF_BLOCK = fields("type id name input text thinking signature data citations deltas")
 OF_MESSAGE = fields("id type role content model stop_reason stop_sequence usage error")
@@ -50,8 +55,9 @@ class Answer:
     def take(self, event: Native, at: int) -> None:
         kind = event["type"]
         self._take(event, kind, at)
-        known = EVENT_KEYS.get(kind, event)
-        self._keep(omit(event, *known), self.slots.get(event.get("index", -1)), (at,))
+        known = EVENT_KEYS.get(kind)
+        if known is not None and not event.keys() <= known:
+            self._keep(omit(event, *known), self.slots.get(event.get("index", -1)), (at,))
 
     def _keep(self, other_keys: Native, slot: int | None, place: Path) -> None:
         """Keeps other keys of an event in the block that it concerns, or in the message."""
@@ -129,7 +135,8 @@ class Answer:
         else:
             streams.extend(block, "deltas", [delta])
             return
-        self._keep(omit(delta, "type", member), slot, (at, "delta"))
+        if len(delta) > 2:
+            self._keep(omit(delta, "type", member), slot, (at, "delta"))
 
     def raw(self) -> list[str | None]:
         """Returns, by block, the text of an input that is not a JSON object."""

@@ -200,8 +200,10 @@ class Answer:
 
     def _unknown_keys(self, event: Native, at: int) -> None:
         """Adds unknown keys of an event to the response, which does not read them."""
-        other_keys = omit(event, *EVENT_KEYS, *KEYS_OF.get(event["type"], ()))
-        streams.state(self.response, other_keys, (at,), self.routes, read=RESPONSE_KEYS)
+        others = event.keys() - EVENT_KEYS - KEYS_OF[event["type"]]
+        if others:
+            native = {key: event[key] for key in event if key in others}
+            streams.state(self.response, native, (at,), self.routes, read=RESPONSE_KEYS)
 
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)

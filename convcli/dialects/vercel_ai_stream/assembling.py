@@ -220,7 +220,10 @@ class Answer:
         elif step == "end":
             piece.drop("state")
             del self._open[stem, event["id"]]
-        piece.take(at, omit(event, "type", "id", *(("delta",) if step == "delta" else ())), OF_TEXTS)
+        others = omit(event, "type", "id")
+        if step == "delta":
+            del others["delta"]
+        piece.take(at, others, OF_TEXTS)
 
     def _part(self, event: Native, at: int) -> None:
         """Adds a part that comes whole; for data with a name the last event counts."""
