@@ -1,8 +1,15 @@
-"""What a stream of a whole run takes of any transcript."""
+"""What a stream of a whole run takes of any transcript, and the error with which it ends."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import pipeline
 from convcli.kit.runs import joined_turns, last_run, only_turn
+from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
 
 QUESTION = Message("user", [Text("go")])
@@ -57,3 +64,31 @@ def test_turns_that_say_nothing_are_left_out_unless_they_failed() -> None:
 def test_of_several_turns_none_is_the_only_one() -> None:
     assert only_turn([QUESTION, CALL, RESULT]) is CALL
     assert only_turn([CALL, RESULT, said("done")]) is None
+
+
+TIME = {"timestamp": "2026-01-01T00:00:00Z"}
+FAILED: dict[str, list[Any]] = {
+    "ag-ui": [
+        {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+        {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant", "error": {"k": "x"}},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "Hi."},
+        {"type": "TEXT_MESSAGE_END", "messageId": "m"},
+        {"type": "RUN_ERROR", "message": "It failed.", "code": "c"},
+    ],
+    "gemini-cli-stream": [
+        {"type": "init", **TIME},
+        {"type": "message", **TIME, "role": "assistant", "content": "Hi.", "delta": True, "error": {"k": "x"}},
+        {"type": "result", **TIME, "status": "error", "error": {"type": "X", "message": "It failed."}},
+    ],
+    "multi-llm-chat-stream": [
+        {"type": "text", "content": "Hi.", "error": {"k": "x"}},
+        {"type": "error", "content": {"message": "It failed.", "code": 3}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_a_key_of_a_turn_with_the_name_of_its_error_is_written_anew(name: str) -> None:
+    dialect, events = dialects.get(name), Rows(FAILED[name])
+    done = pipeline.convert_in_full(events, dialect, dialect, is_composed=True)
+    assert (list(done.document), done.losses) == (FAILED[name], [])

@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.dialects.ag_ui.messages import ASIDE, DEFINITIONS, NAME, thought_id, write_messages, write_result
 from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question
-from convcli.kit.objects import Keys, Native, as_object, get_extras, omit, without_nulls
+from convcli.kit.objects import Keys, Native, as_object, get_extras, omit, together, without_nulls
 from convcli.kit.runs import only_turn
 from convcli.kit.streams import fragments
 from convcli.kit.texts import text_of
@@ -123,7 +123,7 @@ class _ThreadWriter:
         elif message.role == "tool":
             yield self.result(message)
         else:
-            extra = omit(get_extras(message.extras, NAME), *ASIDE)
+            extra = together(omit(get_extras(message.extras, NAME), *ASIDE))
             yield from self.thoughts(message)
             text = text_of(message.parts)
             calls = [part for part in message.parts if isinstance(part, ToolCall)]
@@ -172,7 +172,7 @@ class _ThreadWriter:
 
     def result(self, message: Message) -> Native:
         part = next(part for part in message.parts if isinstance(part, ToolResult))
-        extra = omit(get_extras(message.extras, NAME), *ASIDE)
+        extra = together(omit(get_extras(message.extras, NAME), *ASIDE))
         ids = {"messageId": message.id or self.new_id(), "toolCallId": part.tool_call_id}
         event = _event("TOOL_CALL_RESULT", message.created_at, **ids, content=write_result(part), role="tool")
         return {**event, **extra}
