@@ -58,7 +58,7 @@ def changed(document: Any, pointer: str, *value: Any) -> Any:
 def without_the_fast_one(name: str, document: Any) -> list[Finding]:
     """The findings where jsonschema_rs is not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schemas, "fast_validator", lambda name: None)
+        patch.setattr(schemas, "fast_validator", lambda name, **_: None)
         return schemas.findings(name, document)
 
 
