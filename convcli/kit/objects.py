@@ -154,7 +154,7 @@ def together(extra: Native) -> Native:
 def make_extras(dialect: str, extra: Native | None, /, **inside: Any) -> Extras | None:
     """Returns extras with these keys of `dialect`, and with those `inside`, such as the extras of nested objects, which
     have keys that convcli names."""
-    if inside:
+    if inside and (extra or any(inside.values())):
         extra = {**keep_apart(extra or {}, inside.keys()), **{key: value for key, value in inside.items() if value}}
     return {dialect: extra} if extra else None
 
@@ -167,6 +167,8 @@ def get_extras(extras: Extras | None, dialect: str) -> Native:
 def add_extras(record: Any, owner: str, extra: Native | None, /, **inside: Any) -> None:
     """Adds the owner's keys to the extras of a record that is being lifted, and those `inside`, as `make_extras`
     does."""
+    if not extra and record.extras is None and not any(inside.values()):  # most records
+        return
     known = get_extras(record.extras, owner)
     kept = keep_apart(known, inside.keys()) if inside else known
     extra = {**(extra or {}), **{key: value for key, value in inside.items() if value}}

@@ -23,15 +23,17 @@ from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import refusals_as_texts, roles
-from convcli.kit.passes import on_each_message, on_messages, shared
-from convcli.kit.results import apply_convention, one_result_each, put_results_first, separate_results
+from convcli.kit.passes import on_each_message, on_messages, shared, when
+from convcli.kit.results import apply_convention, are_displaced, one_result_each, put_results_first, separate_results
 from convcli.kit.texts import text_of
 from convcli.model.branches import INSTRUCTIONS, active
 from convcli.model.dialect import Convention, Pass, SessionFacts
+from convcli.model.inventory import Informed, Inventory, apply_all, has_role
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcript
 
 Record = TypeVar("Record", Transcript, Message, Part)
 EPOCH = "1970-01-01T00:00:00.000Z"
+HAS_EVENTS = has_role("event")
 
 # ---------------------------------------------------------------- rows
 
@@ -170,7 +172,7 @@ def with_rows(row_of: Callable[[Message], Any]) -> Pass:
         row = row_of(message)
         return message if row is None or row == part.value else replace(message, parts=[replace(part, value=row)])
 
-    return on_each_message(update_row)
+    return on_each_message(update_row, HAS_EVENTS)
 
 
 def keep_active_branch(transcript: Transcript) -> Transcript:
@@ -205,13 +207,16 @@ def _results_between_events(messages: list[Message]) -> list[Message]:
     return [one for message in ordered for one in (*before.get(id(message), ()), message)] + events
 
 
-def put_results_before_events(transcript: Transcript) -> Transcript:
-    """Moves every result directly behind the turn that called, unless links define the order. Events stay before the
-    message that they preceded."""
-    return transcript if transcript.head is not None else _ordered(transcript)
+_ordered = on_messages(_results_between_events, are_displaced)
 
 
-_ordered = on_messages(_results_between_events)
+def _put_results_before_events(transcript: Transcript, inventory: Inventory) -> Transcript:
+    return transcript if transcript.head is not None else apply_all((_ordered,), transcript, inventory)
+
+
+put_results_before_events: Pass = Informed(_put_results_before_events)
+"""Moves every result directly behind the turn that called, unless links define the order. Events stay before the
+message that they preceded."""
 
 
 def plain_turns(convention: Convention) -> tuple[Pass, ...]:
@@ -242,7 +247,7 @@ def events(keeps: Callable[[Message], bool]) -> Pass:
         messages = [_relinked(message, gone) for message in kept]
         return replace(transcript, messages=messages, head=gone.get(transcript.head, transcript.head))
 
-    return keep_events
+    return when(HAS_EVENTS, keep_events)
 
 
 def keep_own_events(owner: str, is_turn: Callable[[Any], bool] = lambda _: False) -> Pass:
@@ -261,7 +266,9 @@ def _relinked(message: Message, parents: Mapping[str | None, str | None]) -> Mes
     return replace(message, parent_id=parents[parent]) if parent in parents else message
 
 
-drop_instructions = on_each_message(lambda message: None if message.role in INSTRUCTIONS else message)
+drop_instructions = on_each_message(
+    lambda message: None if message.role in INSTRUCTIONS else message, has_role(*INSTRUCTIONS)
+)
 """Drops instructions, for programs that send only their own."""
 
 

@@ -179,16 +179,21 @@ def seconds_of_time(time: str | None) -> int | float | None:
     return microseconds // 1_000_000 if microseconds % 1_000_000 == 0 else microseconds / 1_000_000
 
 
+def is_count(value: Any) -> bool:
+    """True for a number of tokens, which may be written as 17.0."""
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+
+
 def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:
     """Returns token counts by their path in the vendor's object, and the rest of that object without nulls.
 
-    The rest is in the order of the table, in which it is written. A count may be written as 17.0.
+    The rest is in the order of the table, in which it is written.
     """
     usage: dict[str, int] = {}
     rest: Native = {}
     for key, value in native.items():
         name = table.get((key,))
-        if name is not None and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
+        if name is not None and is_count(value):
             usage[name] = int(value)
         elif isinstance(value, dict):
             inner, left = take_counts(

@@ -66,7 +66,7 @@ def _keep_image(media: Media) -> Media | None:
 
 def _fit_failures(transcript: Transcript) -> Transcript:
     """Keeps failures that an event row or the value states, and writes any other failure into the text."""
-    failed = rows.failed_ids(own_row(message) for message in transcript.messages)
+    failed = rows.failed_ids(rows.event_of(own_row(message)) for message in transcript.messages)
 
     def fit_failure(result: ToolResult) -> ToolResult:
         bare = replace(result, kind="text" if result.kind == "error" else result.kind, is_error=None)

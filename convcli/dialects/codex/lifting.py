@@ -57,7 +57,7 @@ class _Reader:
             place, time = self.rows[item].place, self.rows[i].native["timestamp"]
             self.context.origin.pieces.setdefault(place, [place]).append((*self.rows[i].place, "timestamp"))
             self.shown.setdefault(item, {}).update({} if time is None else {k: time})
-        self.failed = rows.failed_ids(row.native for row in self.rows if row.kind == rows.EVENT)
+        self.failed = rows.failed_ids([row.payload for row in self.rows if row.kind == rows.EVENT])
         self.stated: dict[str, tuple[str, Path]] = {}
         """Values that rows state about later answers, by field, with their path."""
         self.answer: Message | None = None
@@ -97,7 +97,7 @@ class _Reader:
             return False
         following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
         is_new = "model" not in self.stated or model != self.stated["model"][0]
-        is_usual = row.payload == {"model": model} and row.is_bare() and is_new
+        is_usual = row.payload == {"model": model} and row.is_bare and is_new
         self.stated["model"] = model, (*row.path, "model")
         self.items.close()
         same_time = following.native.get("timestamp") == row.native.get("timestamp")
@@ -114,7 +114,7 @@ class _Reader:
         steps = ("usage",) if "usage" in row.payload else ("info", "last_token_usage")
         self.context.origin.routes[(*self.answer_at, "usage")] = (*row.path, *steps)
         self.items.close()
-        is_usual = row.is_bare() and row.native["timestamp"] == answer.created_at
+        is_usual = row.is_bare and row.native["timestamp"] == answer.created_at
         return is_usual and exact_json.exact(row.payload, rows.count_row(usage, self.total))
 
     def _header(self, row: Row) -> None:

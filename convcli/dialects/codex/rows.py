@@ -14,7 +14,7 @@ from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, omit
 from convcli.kit.sessions import Repeats
-from convcli.kit.values import counts, read_arguments, take_counts
+from convcli.kit.values import counts, is_count, read_arguments
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
 
 NAME = "codex"
@@ -38,16 +38,18 @@ USAGE: dict[tuple[str, ...], str] = counts(
     "input_tokens=inputTokens cached_input_tokens=cacheReadTokens cache_write_input_tokens=cacheWriteTokens "
     "output_tokens=outputTokens reasoning_output_tokens=reasoningTokens total_tokens=totalTokens"
 )
-COUNT_KEYS = tuple((path[0], name) for path, name in USAGE.items())
+COUNT_NAMES = {path[0]: name for path, name in USAGE.items()}
 
 
 class Row(NamedTuple):
-    """A row: the path of its payload, its type, the payload, and the row as an event keeps it."""
+    """A row: the path of its payload, its type, the payload, the row as an event keeps it, and whether it has no other
+    keys than its payload."""
 
     path: Path
     kind: str
     payload: Native
     native: Native
+    is_bare: bool = False
 
     @property
     def is_enveloped(self) -> bool:
@@ -61,17 +63,13 @@ class Row(NamedTuple):
 
     def envelope(self) -> tuple[str | None, Native]:
         """Returns the time of the row, and its other keys."""
+        if self.is_bare and isinstance(self.native["timestamp"], str):  # most rows
+            return self.native["timestamp"] or None, {}
         if not self.is_enveloped:
             return None, {}
-        if self.is_bare() and isinstance(self.native["timestamp"], str):  # most rows
-            return self.native["timestamp"] or None, {}
         message = Message("event", [])
         other_keys = ROW.lift(self.native, message)
         return message.created_at, other_keys or {}
-
-    def is_bare(self) -> bool:
-        """True if the row has no other keys than its payload."""
-        return self.native.keys() == BARE
 
 
 def rows_of(document: Any) -> list[Row]:
@@ -88,7 +86,7 @@ def _row(i: int, native: Native) -> Row:
     if native.get("ordinal") == i and type(native["ordinal"]) is int:
         native = omit(native, "ordinal")
     if "payload" in native:
-        return Row((i, "payload"), native["type"], native["payload"], native)
+        return Row((i, "payload"), native["type"], native["payload"], native, native.keys() == BARE)
     is_item = native.get("type") is not None or {"role", "content"} <= native.keys()
     is_header = not is_item and {"id", "timestamp"} <= native.keys()
     return Row((i,), ITEM if is_item else META if is_header else "mark", native, native)
@@ -183,7 +181,7 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
     repeats = Repeats(_key(event) for _, _, event in shown)
     repeats_by_row: dict[int, tuple[int, int]] = {}
     for i, row in enumerate(rows):
-        if row.kind != EVENT or i in gone or not row.is_bare() or row.payload.get("type") not in SCREEN_TYPES:
+        if row.kind != EVENT or not row.is_bare or row.payload.get("type") not in SCREEN_TYPES or i in gone:
             continue
         other_keys = {key: value for key, value in row.payload.items() if value and key not in COMPARED_KEYS}
         at = repeats.take(_key(row.payload)) if other_keys.keys() <= {"phase", "kind"} else None
@@ -216,24 +214,29 @@ def model_of(native: Any) -> str | None:
 
 def usage_of(native: Any) -> dict[str, int]:
     """Returns the usage that a row states for the answer before it, without zero counts."""
-    event = _payload(native, EVENT)
-    is_count = event.get("type") == "token_count"
-    stated = (event.get("info") or {}).get("last_token_usage") if is_count else _payload(native, COUNTED).get("usage")
-    return {name: count for name, count in take_counts(stated or {}, USAGE)[0].items() if count}
+    event = event_of(native)
+    if event.get("type") == "token_count":
+        stated = (event.get("info") or {}).get("last_token_usage")
+    else:
+        stated = _payload(native, COUNTED).get("usage")
+    known = ((COUNT_NAMES[key], count) for key, count in (stated or {}).items() if count and key in COUNT_NAMES)
+    return {name: int(count) for name, count in known if is_count(count)}
 
 
 def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:
     """Returns the payload that states the usage of an answer, and of all answers so far."""
-    sums = {key: total.get(name, 0) for key, name in COUNT_KEYS}
-    last = {key: usage.get(name, 0) for key, name in COUNT_KEYS}
+    sums = {key: total.get(name, 0) for key, name in COUNT_NAMES.items()}
+    last = {key: usage.get(name, 0) for key, name in COUNT_NAMES.items()}
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": None}
     return {"type": "token_count", "info": info, "rate_limits": None}
 
 
-def failed_ids(natives: Iterable[Any]) -> set[str]:
-    """Returns the ids of the calls whose failure an event states."""
+def failed_ids(payloads: Iterable[Any]) -> set[str]:
+    """Returns the ids of the calls whose failure an event states, by its payload."""
     failed: set[str] = set()
-    for payload in filter(None, (_payload(native, EVENT) for native in natives)):
+    for payload in payloads:
+        if not isinstance(payload, dict):
+            continue
         inner = payload.get("item")
         item, key = (inner, "id") if isinstance(inner, dict) else (payload, "call_id")
         if not isinstance(item.get(key), str):
@@ -261,21 +264,26 @@ def _exit_code(text: str) -> Any:
     return metadata.get("exit_code") if isinstance(metadata, dict) else None
 
 
-def is_rollback(native: Any) -> bool:
-    """True if the row rolls turns back."""
-    return _payload(native, EVENT).get("type") == "thread_rolled_back"
+def event_of(native: Any) -> Native:
+    """Returns the payload of an event row; an empty object for any other."""
+    return _payload(native, EVENT)
+
+
+def is_rollback(event: Any) -> bool:
+    """True if an event rolls turns back, by its payload."""
+    return isinstance(event, dict) and event.get("type") == "thread_rolled_back"
 
 
 def rolled_back(rows: list[Row]) -> set[int]:
     """Returns the rows of turns that the user rolled back: the last `num_turns` that still count."""
     gone: set[int] = set()
-    if not any(row.kind == EVENT and is_rollback(row.native) for row in rows):
+    if not any(row.kind == EVENT and is_rollback(row.payload) for row in rows):
         return gone
     turns: list[int] = []
     for i, row in enumerate(rows):
         if row.kind == ITEM and is_turn(row.payload):
             turns.append(i)
-        elif is_rollback(row.native):
+        elif row.kind == EVENT and is_rollback(row.payload):
             count = min(row.payload.get("num_turns") or 0, len(turns))
             if count > 0:
                 gone |= set(range(turns[-count], i))

@@ -55,7 +55,7 @@ def write_rows(messages: list[Message], header: Native) -> list[Native]:
 
 def gone(messages: list[Message]) -> set[int]:
     """Returns the indexes of messages whose rows the user rolled back."""
-    if not any(rows.is_rollback(rows.own_row(message)) for message in messages):
+    if not any(rows.is_rollback(rows.event_of(rows.own_row(message))) for message in messages):
         return set()
     writer = _Writer(messages, False, set())
     natives = [(index, native) for index in range(len(messages)) for native in writer.rows(index)]

@@ -10,20 +10,21 @@ from msgspec.structs import replace
 from convcli.dialects.gemini_cli.calls import NAME, SERVICE, STATES, write_answer
 from convcli.dialects.gemini_cli.log import REWIND, kind_of, replay
 from convcli.dialects.gemini_cli.records import EVENT, role_of
-from convcli.dialects.gemini_cli.thoughts import lift_tokens, write_tokens
+from convcli.dialects.gemini_cli.thoughts import has_lasting_tokens, lift_tokens, write_tokens
 from convcli.dialects.gemini_cli.writing import groups, needs_content, with_results, write_rows
 from convcli.families.google.extras import ExtraKeys, known
-from convcli.families.google.fitting import expressible_parts, with_signature, without_blanks
+from convcli.families.google.fitting import expressible_parts, may_be_signed, with_signature, without_blanks
 from convcli.families.google.turns import user_without_result
 from convcli.kit import sessions
 from convcli.kit.fitting import without
 from convcli.kit.ids import set_session_id
 from convcli.kit.objects import drop_extra_keys, drop_extras, get_extras
-from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared, when
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.results import result_of, separate_results
+from convcli.kit.results import are_mixed, result_of, separate_results
 from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Pass
+from convcli.model.inventory import Inventory, calls, has_field, has_part_field, results
 from convcli.model.transcript import Extras, Message, Part, ToolCall, ToolResult, Transcript
 
 # ---------------------------------------------------------------- events
@@ -63,7 +64,8 @@ def _keep_answer_fields(message: Message) -> Message:
         return message
     usage = model = None
     if message.role == "assistant":
-        usage, model = lift_tokens(write_tokens(message) or {})[0] or None, message.model or None
+        usage = message.usage if has_lasting_tokens(message) else lift_tokens(write_tokens(message) or {})[0]
+        usage, model = usage or None, message.model or None
     extras = _without_text(message.extras, REWIND)  # with it, the record would be read as a rewind
     same = usage == message.usage and model == message.model and extras is message.extras
     return message if same else replace(message, usage=usage, model=model, extras=extras)
@@ -201,10 +203,13 @@ def _in_order_of_calls(record: list[Message]) -> list[Message]:
     return [first, *(one for _, one in sorted(results, key=lambda pair: pair[0]))]
 
 
+def _have_extras(inventory: Inventory) -> bool:
+    """Asks whether any call has extras."""
+    return any(call.extras for call in inventory.ask(calls))
+
+
 def _clean_calls(messages: list[Message]) -> list[Message]:
     """Keeps a call's `result` only if a later record has a different one, and its `timestamp` only without a result."""
-    if not any(part.extras for message in messages for part in message.parts if isinstance(part, ToolCall)):
-        return messages
     entries = [_clean_call_extras(row, later_results) for row, later_results in with_results(messages)]
     return shared(messages, [message for row in entries for message in row])
 
@@ -233,6 +238,11 @@ def _keep_own_extras(record: Any, _: Any = None) -> Any:
         return record
     own = {name: extra for name, extra in record.extras.items() if name in (NAME, SERVICE.owner)}
     return record if len(own) == len(record.extras) else replace(record, extras=own or None)
+
+
+def _have_states(inventory: Inventory) -> bool:
+    """Asks whether any result has a status."""
+    return any(result.status is not None for result in inventory.ask(results))
 
 
 def _keep_known_states(messages: list[Message]) -> list[Message]:
@@ -280,28 +290,28 @@ RECORDS: tuple[Pass, ...] = (
     rename_tools_and_ids(SERVICE.names),
     sessions.keep_active_branch,
     sessions.keep_own_events(NAME),
-    on_each_message(_clear_dead_event),
+    on_each_message(_clear_dead_event, sessions.HAS_EVENTS),
     separate_results,
-    on_each_message(user_without_result),
+    on_each_message(user_without_result, are_mixed),
     sessions.put_results_before_events,
     sessions.set_models_of_answers,
     known(SERVICE, ExtraKeys(None), ExtraKeys(None)),
     _keep_own_extras,
-    on_each_message(_keep_own_extras),
-    on_parts(_keep_own_extras),
+    on_each_message(_keep_own_extras, has_field("extras")),
+    on_parts(_keep_own_extras, when=has_part_field("extras")),
     expressible_parts,
-    on_results(with_signature),
+    when(may_be_signed, on_results(with_signature)),
     on_each_message(_keep_answer_fields),
     _group_into_records,
     sessions.drop_instructions,
     on_messages(_join_records),
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, None if message.id is None else EVENT)),
-    on_messages(_clean_calls),
-    on_messages(_keep_known_states),
+    on_messages(_clean_calls, _have_extras),
+    on_messages(_keep_known_states, _have_states),
     without("tools", "tool_choice", "settings"),
 )
 SESSION: tuple[Pass, ...] = (_set_hash_and_times, set_session_id(lambda transcript: write_rows(transcript.messages)))
 FIT = {
-    "log": (*RECORDS, _keep_consistent_dead_rows, _clean_header, *SESSION),
+    "log": (*RECORDS, when(sessions.HAS_EVENTS, _keep_consistent_dead_rows), _clean_header, *SESSION),
     "json": (*RECORDS, on_messages(_drop_dead_rows), *SESSION),
 }

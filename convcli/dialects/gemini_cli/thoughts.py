@@ -16,6 +16,7 @@ SUBJECT = pattern(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
 TOKENS = pairs(
     "input=inputTokens output=outputTokens cached=cacheReadTokens thoughts=reasoningTokens total=totalTokens"
 )
+NAMES = frozenset(TOKENS.values())
 WRITTEN = [(key, TOKENS.get(key, "")) for key in ("input", "output", "cached", "thoughts", "tool", "total")]
 """The counts in the program's order, and our names; it always writes all of them."""
 
@@ -54,6 +55,15 @@ def write_thought(part: Reasoning, time: Any) -> Native:
     parted = SUBJECT.fullmatch(part.text)
     subject, description = (parted[1], parted[2] or "") if parted else ("", part.text)
     return THOUGHT.put({"subject": subject, "description": description, "timestamp": time}, extra)
+
+
+def has_lasting_tokens(message: Message) -> bool:
+    """True if the token counts of a message without others surely come back: known ones, none of them zero."""
+    usage = message.usage or {}
+    if message.extras or not NAMES.issuperset(usage):
+        return False
+    outside = usage.get("outputTokens", 0) - usage.get("reasoningTokens", 0)
+    return all(type(n) is int and n > 0 for n in usage.values()) and (outside > 0 or "outputTokens" not in usage)
 
 
 def write_tokens(message: Message) -> Native | None:

@@ -139,7 +139,10 @@ expressible_parts = in_turn(
 )
 """Keeps the parts that Google has fields for, in turns where it accepts them."""
 
-only_signed = when(any_of(has_part_field("metadata"), has_kind("tool_result.multimodal")), on_parts(with_signature))
+may_be_signed = any_of(has_part_field("metadata"), has_kind("tool_result.multimodal"))
+"""Asks whether any part, or a part inside a result, may have a signature."""
+
+only_signed = when(may_be_signed, on_parts(with_signature))
 """Keeps no extras or metadata of a part except a signature of Google."""
 
 
