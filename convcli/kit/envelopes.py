@@ -161,7 +161,7 @@ class Envelope:
         inner = {f"nested_{i}": one for i, one in nested}
         return {**each, **inner, "known": self._known, "rest_of": self._rest, "exact": exact_json.exact}
 
-    def _rest(self, native: Native, usual: Native, kept: tuple[str, ...], inner: Native) -> Native | None:
+    def _rest(self, native: Native, usual: Native, kept: tuple[str, ...], inner: Native | tuple[()]) -> Native | None:
         """Returns the extras: unknown keys without their `usual` value, keys that are `kept` though they have a field,
         and those of objects."""
         extra = self.keys.extra(native, usual)
@@ -173,7 +173,7 @@ class Envelope:
     def _lift_lines(self, use: str) -> list[str]:
         """Returns the lines that set the fields of `record` from `native`, and do `use` with the extras if there are
         any, except `usual` ones."""
-        lines = ["    kept, inner = (), {}"]
+        lines = ["    kept, inner = (), {}" if self._nested else "    kept = inner = ()"]
         for i, field in enumerate(self._fields):
             key, name = field.path[0], f"record.{field.name}"
             lines += [f"    value = native.get({key!r})", "    if value is not None and value != '':"]

@@ -80,10 +80,12 @@ def lift_block(native: Native, reader: Reader, api: Any = None) -> Part:
 
 
 def _lift_text(native: Native, api: Any) -> Text:
-    extra, signature = TEXT.extra(native) or {}, native.get("textSignature")
-    is_known = bool(signature) and signed_by(api) == "thoughtSignature"
-    metadata = {"thoughtSignature": signature} if is_known else None
-    extra |= {"textSignature": signature} if signature and not is_known else {}
+    extra, signature = TEXT.extra(native), native.get("textSignature")
+    metadata = None
+    if signature and signed_by(api) == "thoughtSignature":
+        metadata = {"thoughtSignature": signature}
+    elif signature:
+        extra = {**(extra or {}), "textSignature": signature}
     return Text(native["text"], metadata, make_extras(NAME, extra))
 
 
@@ -102,15 +104,18 @@ def _lift_thinking(native: Native, api: Any) -> Reasoning:
 def _lift_call(native: Native, reader: Reader) -> ToolCall:
     extra = CALL.extra(native) or {}
     payload, other = ("arguments", "input") if native.get("arguments") is not None else ("input", "arguments")
-    extra |= {other: native[other]} if has_content(native.get(other)) else {}
+    if has_content(native.get(other)):
+        extra[other] = native[other]
     metadata = {"thoughtSignature": native["thoughtSignature"]} if native.get("thoughtSignature") else None
     arguments, raw = read_payload(native.get(payload))
     text = native.get("partialJson")
-    reading, torn = read_arguments(text) if raw is None and isinstance(text, str) else ({}, None)
-    torn = torn if reading == arguments else None
-    extra |= {"partialJson": text} if torn is None and has_content(text) else {}
+    if text is not None:
+        reading, torn = read_arguments(text) if raw is None and isinstance(text, str) else ({}, None)
+        if torn is not None and reading == arguments:
+            raw = torn
+        elif has_content(text):
+            extra["partialJson"] = text
     call_id = reader.context.pairing.call(native.get("id") or None, native["name"])
-    raw = torn if raw is None else raw
     return ToolCall(call_id, native["name"], arguments, raw, metadata, make_extras(NAME, extra))
 
 
@@ -177,8 +182,11 @@ def lift_result(native: Native, reader: Reader, outer: Native | None = None, usu
     stated_id = _first(native, IDS) or _first(outer_message, IDS)
     id_, name = reader.context.pairing.result(stated_id, _first(native, NAMES) or _first(outer_message, NAMES))
     for keys, value in ((IDS, id_), (NAMES, name)):
-        extra |= {key: native[key] for key in keys if native.get(key) and native[key] != value}
-    kind, value, is_error = read_value(native.get("content"), _is_failure(native) or _is_failure(outer_message), reader)
+        for key in keys:
+            if native.get(key) and native[key] != value:
+                extra[key] = native[key]
+    has_failed = _is_failure(native) or (outer is not None and _is_failure(outer))
+    kind, value, is_error = read_value(native.get("content"), has_failed, reader)
     return ToolResult(id_, name, kind, value, True if is_error else None, extras=make_extras(NAME, extra))  # type: ignore[arg-type]
 
 

@@ -148,8 +148,9 @@ def _lift_turn(native: Native, reader: blocks.Reader, usual: Native) -> tuple[Me
     role = native["role"]
     message = Message("user" if role in INSERTED else role, [])
     extras = ENVELOPES.get(role, _USER).lift(native, message, usual) or {}
-    extras |= {"role": role} if role in INSERTED else {}
-    if role == "system":
+    if role in INSERTED:
+        extras["role"] = role
+    elif role == "system":
         _lift_sections(native, message, extras)
     part_paths: list[Path] = [("sections", get_extras(part.extras, blocks.NAME)["section"]) for part in message.parts]
     body = "summary" if role in SUMMARIES else "content"
@@ -164,7 +165,8 @@ def _lift_turn(native: Native, reader: blocks.Reader, usual: Native) -> tuple[Me
     if role == "assistant":
         usage, message.cost, rest = read_usage(native.get("usage") or {})
         message.usage = usage or None
-        extras |= {"usage": rest} if rest else {}
+        if rest:
+            extras["usage"] = rest
     message.extras = make_extras(blocks.NAME, extras, row=None)
     return message, part_paths
 

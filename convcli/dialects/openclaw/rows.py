@@ -96,7 +96,10 @@ def _lift_row(row: Native, i: int, reader: Reader) -> Message:
 
 def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     """Reads a row's other keys; the message's own time is an extra only if it differs from the row's."""
-    outer = {**(ROW.lift(row, message) or {}), **outer}
+    rest = ROW.lift(row, message)
+    outer = {**rest, **outer} if rest else outer
+    if not outer and message.extras is None:  # most rows
+        return
     own = get_extras(message.extras, NAME)
     stamp = own.get("timestamp")
     if type(stamp) is int and stamp == milliseconds_of_time(message.created_at):
