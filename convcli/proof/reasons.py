@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import msgspec
 
 from convcli.model import fields
 from convcli.model.dialect import Dialect, LossKind
-from convcli.model.transcript import Message, Path
+from convcli.model.transcript import Message, Path, camel
 from convcli.proof.levels import is_judged
 from convcli.wire import pointers
 from convcli.wire.decimals import builtins
@@ -135,6 +135,11 @@ class LossType(NamedTuple):
 MOST_TYPES = 4096
 """Types of losses that are remembered of a pair of dialects: keys of users are fields too."""
 
+MESSAGE_VALUES = frozenset(
+    f"message.{camel(name)}" for name in Message.__struct_fields__ if name not in ("parts", "usage", "extras")
+)
+"""Fields of a message that have one value, which is no list."""
+
 
 class LossTypes(dict[tuple[LossKind, str], LossType]):
     """The types of losses of a pair of dialects, by kind and field: level and reason are looked up once for each."""
@@ -151,6 +156,11 @@ class LossTypes(dict[tuple[LossKind, str], LossType]):
         why = reason_of(kind, field, target, self._keys, self._form)
         found = self[key] = LossType(kind, field, level_of(field, source, target), why, is_judged(field))
         return found
+
+    @cached_property
+    def of_absent_values(self) -> dict[str, LossType]:
+        """The types of the losses of a message's values that the output does not have, by field."""
+        return {field: self["dropped", field] for field in MESSAGE_VALUES}
 
 
 types_of = lru_cache(maxsize=1024)(LossTypes)

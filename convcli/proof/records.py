@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from itertools import compress
-from operator import is_not
 from typing import Any
 
 from msgspec.structs import astuple
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
-from convcli.model.transcript import Message, Path, Transcript, camel
+from convcli.model.transcript import Path, Transcript, camel
 from convcli.proof.equality import exact_values
 from convcli.proof.levels import EVENT, Knowledge, may_be_content
 from convcli.proof.places import Places
@@ -31,11 +28,6 @@ GENERATED = frozenset(
     ("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId", "tool_result.name")
 )
 """Fields whose value a lift generates if the source has none."""
-
-MESSAGE_VALUES = frozenset(
-    f"message.{camel(name)}" for name in Message.__struct_fields__ if name not in ("parts", "usage", "extras")
-)
-"""Fields of a message that have one value, which is no list."""
 
 
 class Differences:
@@ -58,9 +50,9 @@ class Differences:
         self.generated_again = after.origin.generated_ids if after.origin is not None else set()
         self.generated_once = self.generated ^ self.generated_again
         """Ids and names that differ even if they are equal: only one of the two transcripts states them."""
-        self.certain = frozenset[str]() if self.generated or self.generated_again else MESSAGE_VALUES
-        """Fields that are lost if the output has no value for them."""
         self.types = types_of(source, target, keys, after.origin.form if after.origin is not None else "")
+        self.certain = {} if self.generated or self.generated_again else self.types.of_absent_values
+        """Fields that are lost if the output has no value for them, with the type of that loss."""
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
         """Compares every field of two records of one type."""
@@ -68,14 +60,14 @@ class Differences:
         ours = astuple(before)
         is_same_type = after.__class__ is before.__class__
         theirs = astuple(after) if is_same_type else [getattr(after, each[0], None) for each in fields]
-        compared: Iterator[Any] = zip(fields, ours, theirs)  # noqa: B905  (equal lengths; strict costs)
-        if not self.generated_once:
-            compared = compress(compared, map(is_not, ours, theirs))
-        for (name, field), x, y in compared:
-            if y is None and field in self.certain:  # most losses of sessions
-                self.losses.append((self.types["dropped", field], place, True, x, MISSING))
+        certain, may_differ = self.certain, bool(self.generated_once)
+        for (name, field), x, y in zip(fields, ours, theirs):  # noqa: B905  (equal lengths; strict costs)
+            if x is y and not (may_differ and field in GENERATED):
                 continue
-            if not field or (x is y and field not in GENERATED) or name in skip:
+            if y is None and field in certain:  # most losses of sessions
+                self.losses.append((certain[field], place, True, x, MISSING))
+                continue
+            if not field or name in skip:
                 continue
             if name == "metadata" or field == "message.usage":
                 self.keys(x or {}, y or {}, field, place)

@@ -56,7 +56,7 @@ def lift_entry(
 
     `twin` is the same call in the content, if there is one.
     """
-    extra = dict(ENTRY.extra(entry) or {})
+    extra = ENTRY.extra(entry) or {}
     call = _lift_call(entry, reading) if twin is None else _adopt(entry, twin, extra, reading)
     status = entry.get("status")
     is_later = answers.contain(call)
@@ -120,23 +120,24 @@ def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading
     else:
         result = ToolResult(call.id, call.name, "data", native)
         other_parts = []
-    _add_parts(result, other_parts, native)
+    if other_parts:
+        _add_parts(result, other_parts, native)
     settle(result, status)
     return result
 
 
 def _add_parts(result: ToolResult, other_parts: list[Part], native: Any) -> None:
-    """Adds the parts that accompany a function response to the result's value."""
+    """Adds the parts that accompany a function response, at least one, to the result's value."""
     first = other_parts[0] if len(other_parts) == 1 else None
     if result.kind == "multimodal" and not result.value and isinstance(first, Text) and first == Text(first.text):
         result.kind, result.value = "text", first.text
-    elif other_parts and all(isinstance(part, (Text, Media)) for part in other_parts):
+    elif all(isinstance(part, (Text, Media)) for part in other_parts):
         if result.kind != "multimodal":
             text = result.value if isinstance(result.value, str) else exact_json.write_text(result.value)
             result.is_error = True if result.kind == "error" or result.is_error else None
             result.kind, result.value = "multimodal", [] if text in ("", "{}") else [Text(text)]
         result.value += other_parts
-    elif other_parts:
+    else:
         result.kind, result.value = "data", native
 
 

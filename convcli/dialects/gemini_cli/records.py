@@ -58,15 +58,17 @@ def lift_record(native: Native, path: Path, following: Iterable[Native], reading
     else:
         _lift_model(native, body, path, following, reading)
     message = context.messages[first]
-    extra = {**(RECORDS[role].lift(native, message) or {}), **_repeated_keys(native, body)}
-    if extra:
-        message.extras = {**(message.extras or {}), NAME: {**extra, **get_extras(message.extras, NAME)}}
+    extra, repeated = RECORDS[role].lift(native, message), _repeated_keys(native, body)
+    if extra or repeated:
+        known = get_extras(message.extras, NAME)
+        message.extras = {**(message.extras or {}), NAME: {**(extra or {}), **repeated, **known}}
 
 
 def _body_of(native: Native) -> Body:
-    key = "content" if "parts" not in native or native.get("content") is not None else "parts"
-    content = native.get(key)
-    return Body(key, _items(content), isinstance(content, list))
+    content = native.get("content")
+    if content is None and "parts" in native:
+        return Body("parts", _items(native["parts"]), isinstance(native["parts"], list))
+    return Body("content", _items(content), isinstance(content, list))
 
 
 def _items(content: Any) -> list[Any]:
@@ -132,7 +134,7 @@ def _lift_model(native: Native, body: Body, path: Path, following: Iterable[Nati
     message = Message("assistant", [_lift_item(item, reading) for item in body.items])
     part_paths = [body.path_of(j) for j in range(len(body.items))]
     reading.context.add(message, path, part_paths)
-    thoughts = native.get("thoughts") or []
+    thoughts = native.get("thoughts")
     if thoughts and any(isinstance(part, Reasoning) for part in message.parts):
         add_extras(message, NAME, {"thoughts": thoughts})
     elif thoughts:
