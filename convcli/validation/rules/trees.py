@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
+from operator import gt
 
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import Survey
@@ -38,13 +40,16 @@ def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
 
 def _cycles(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
     """Runs in linear time: each message is walked once."""
+    parents = [first.get(message.parent_id or "", -1) for message in survey.messages]
+    if all(map(gt, count(), parents)):  # in nearly all trees parents come first
+        return
     done: set[int] = set()
     for start in range(len(survey.messages)):
         walked: dict[int, None] = {}
         at: int | None = start
         while at is not None and at not in done and at not in walked:
             walked[at] = None
-            at = first.get(survey.messages[at].parent_id or "")
+            at = parents[at] if parents[at] >= 0 else None
         if at is not None and at in walked:
             problem = "the message is an ancestor of itself"
             yield Breach("parent-cycle", NodeRef(at, field="message.parentId"), problem)
