@@ -54,9 +54,11 @@ class _Reader:
         self.shown: dict[int, dict[int, str]] = {}
         """The times of the screen events of each item, by row index and event number."""
         for i, (item, k) in self.repeats.items():
-            place, time = self.rows[item].place, self.rows[i].native["timestamp"]
-            self.context.origin.pieces.setdefault(place, [place]).append((*self.rows[i].place, "timestamp"))
-            self.shown.setdefault(item, {}).update({} if time is None else {k: time})
+            row, place = self.rows[i], self.rows[item].place
+            self.context.origin.pieces.setdefault(place, [place]).append((*row.place, "timestamp"))
+            times = self.shown.setdefault(item, {})
+            if row.native["timestamp"] is not None:
+                times[k] = row.native["timestamp"]
         self.failed = rows.failed_ids([row.payload for row in self.rows if row.kind == rows.EVENT])
         self.stated: dict[str, tuple[str, Path]] = {}
         """Values that rows state about later answers, by field, with their path."""
@@ -158,7 +160,7 @@ class _Reader:
             time = time or screen_times[min(screen_times)]
         message.created_at = message.created_at or time
         row_extras = _timed(row_extras, time, message.created_at)
-        if screen_times and {*screen_times.values()} != {time}:
+        if screen_times and any(shown != time for shown in screen_times.values()):
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
             add_extras(message, NAME, None, row=row_extras)

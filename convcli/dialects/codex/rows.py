@@ -59,7 +59,7 @@ class Row(NamedTuple):
     @property
     def place(self) -> Path:
         """Returns the path of the row itself."""
-        return self.path[:-1] if self.is_enveloped else self.path
+        return self.path[:-1] if self.native is not self.payload else self.path
 
     def envelope(self) -> tuple[str | None, Native]:
         """Returns the time of the row, and its other keys."""
