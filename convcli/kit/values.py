@@ -180,7 +180,7 @@ def seconds_of_time(time: str | None) -> int | float | None:
 
 
 def is_count(value: Any) -> bool:
-    """True for a number of tokens, which may be written as 17.0."""
+    """True for a count of tokens, which may be written as 17.0."""
     return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+VALUES = ("const", "enum", "default", "examples")
+"""Keywords with JSON values instead of schemas."""
+
 
 def with_chained_cases(node: Any) -> Any:
     """Returns the schema with the cases of each key in `allOf` (`if` the key has one of these values, `then` …) as one
@@ -12,7 +15,7 @@ def with_chained_cases(node: Any) -> Any:
         return [with_chained_cases(item) for item in node]
     if not isinstance(node, dict):
         return node
-    node = {key: with_chained_cases(value) for key, value in node.items()}
+    node = {key: value if key in VALUES else with_chained_cases(value) for key, value in node.items()}
     if isinstance(node.get("allOf"), list):
         node["allOf"] = _chained(node["allOf"])
     return node

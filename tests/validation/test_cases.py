@@ -55,3 +55,8 @@ def test_a_schema_itself_stays_as_it_is() -> None:
     before = repr(schemas.schema("codex"))
     assert with_chained_cases(schemas.schema("codex")) != schemas.schema("codex")
     assert repr(schemas.schema("codex")) == before
+
+
+def test_values_are_no_schemas() -> None:
+    schema = {"const": {"allOf": EXCLUSIVE}, "enum": [{"allOf": EXCLUSIVE}]}
+    assert with_chained_cases(schema) == schema

@@ -58,7 +58,8 @@ def write_thought(part: Reasoning, time: Any) -> Native:
 
 
 def has_lasting_tokens(message: Message) -> bool:
-    """True if the token counts of a message without others surely come back: known ones, none of them zero."""
+    """True if `lift_tokens` surely returns the counts that `write_tokens` writes of a message: the names are known, and
+    none is zero."""
     usage = message.usage or {}
     if message.extras or not NAMES.issuperset(usage):
         return False
