@@ -59,7 +59,8 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
             originals = list(_originals(paths, converted))
             is_picked = len(converted) < len(records)
             originals = in_envelopes(originals, records) if is_picked else in_shells(originals, records)
-            writer = DocumentWriter(target, _layout(records) or layout(originals))
+            in_lines = output.lower().endswith((".jsonl", ".ndjson"))
+            writer = DocumentWriter(target, _layout(records) or ("jsonl" if in_lines else layout(originals)))
             for original in originals:
                 writer.add(original)
             writer.commit()

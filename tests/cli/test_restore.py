@@ -117,6 +117,14 @@ def test_what_was_picked_comes_back_in_the_document_around_it(name: str, text: s
     assert values(back.read_text()) == values(text)
 
 
+def test_a_single_line_comes_back_as_a_line(tmp_path: Path) -> None:
+    original, out, kept, back = (tmp_path / each for each in ("a.jsonl", "out.jsonl", "kept.jsonl", "back.jsonl"))
+    original.write_text('{"messages":[{"role":"user","name":"ada","content":"Hi."}]}\n')
+    assert run("convert", original, "--to", "gemini", "-o", out, "--restore-file", kept).returncode == 0
+    assert run("restore", out, "--restore-file", kept, "-o", back).returncode == 0
+    assert back.read_text() == original.read_text()
+
+
 def test_what_was_not_chosen_stays_in_what_stood_around_it(tmp_path: Path) -> None:
     original, out, kept, back = (tmp_path / each for each in ("a.jsonl", "out.jsonl", "kept.jsonl", "back.json"))
     lines = [json.dumps(trace("Hi.")), json.dumps(trace("Ho."))]
