@@ -34,7 +34,7 @@ class Record(msgspec.Struct):
     `raw` is its JSON text. It has either a `value` or an `error` with a position in the file; `torn` marks an error at
     the end of a stream that was still being written. An SSE event has an `event` name, an `id` and `comments` as sent;
     without data its `raw` is empty and its value None. The end mark `[DONE]`, which is not JSON, has the value
-    "[DONE]".
+    "[DONE]". `repeated` says which key occurs twice, if its last value is used.
     """
 
     line: int
@@ -43,6 +43,7 @@ class Record(msgspec.Struct):
     raw: bytes
     value: Any = None
     error: ContentError | None = None
+    repeated: ContentError | None = None
     torn: bool = False
     event: str | None = None
     id: str | None = None
@@ -76,6 +77,7 @@ class Source:
         self.framing: Framing
         self.framing, self.is_array, self._chunks = sniff(chunks, max_line)
         self._taken: list[bytes] | None = []
+        self._repeated: ContentError | None = None
         self.lines = self.blank = 0
 
     def __enter__(self) -> Source:
@@ -113,7 +115,7 @@ class Source:
         if self.framing == "json":
             value, raw = self.document()
             self.lines = 1
-            yield Record(1, 0, len(raw), raw, value)
+            yield Record(1, 0, len(raw), raw, value, repeated=self._repeated)
         else:
             records = self.records() if self.framing == "jsonl" else self.events()
             yield from (record for record in records if record.raw or record.error)
@@ -271,6 +273,7 @@ class Source:
     def _read(self, record: Record, begin: Position) -> None:
         try:
             record.value = self._parse(record.raw, begin)
+            record.repeated = self._repeated
         except ContentError as error:
             record.error = error
 
@@ -284,10 +287,14 @@ class Source:
                     column=begin[1],
                     byte=begin[2],
                 )
-            return parse(raw, duplicate_keys=self._keys, start=begin)
+            self._repeated = None
+            return parse(raw, start=begin)
         except ContentError as error:
             error.file = self.name
-            raise
+            if error.code != "duplicate-key" or self._keys == "error":
+                raise
+            self._repeated = error
+            return parse(raw, duplicate_keys=self._keys, start=begin)
 
 
 def open_source(

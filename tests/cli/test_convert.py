@@ -354,7 +354,17 @@ def test_equal_keys_are_refused_unless_the_last_is_asked_for(tmp_path: Path) -> 
     source = write(tmp_path / "a.json", '{"messages":[{"role":"user","role":"assistant","content":"x"}]}')
     words = ["convert", source, "--from", OTHER, "--to", OTHER]
     assert run(*words).returncode == 1
-    assert json.loads(run(*words, "--duplicate-keys", "last").stdout)["messages"][0]["role"] == "assistant"
+    done = run(*words, "--duplicate-keys", "last")
+    assert json.loads(done.stdout)["messages"][0]["role"] == "assistant"
+    assert b"warning[duplicate-key]" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["lines.jsonl", "array.json"])
+def test_each_record_with_equal_keys_is_a_warning(name: str, tmp_path: Path) -> None:
+    record = '{"messages":[{"role":"user","content":"a","content":"b"}]}'
+    text = "\n".join([record, record]) if name == "lines.jsonl" else f"[{record},{record}]"
+    done = run("validate", write(tmp_path / name, text), "--duplicate-keys", "last", "--output-format", "json")
+    assert [one["code"] for one in json.loads(done.stdout)["findings"]] == ["duplicate-key"] * 2
 
 
 def test_a_form_that_the_dialect_does_not_have_is_a_wrong_job(tmp_path: Path) -> None:
