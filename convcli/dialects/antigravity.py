@@ -39,6 +39,7 @@ NOTES: dict[str | bool, str] = {"SYSTEM_MESSAGE": "system-message", "EPHEMERAL_M
 FAILED = {"ERROR": None, "CANCELED": "cancelled"}
 """States of failed steps, with the status of the result."""
 DONE, CUT = "DONE", "truncated_fields"
+OF_ANSWER = ("thinking", "tool_calls")
 STEP = Envelope(
     "step_index source type status created_at=created_at content= thinking= tool_calls= error truncated_fields"
 )
@@ -78,6 +79,7 @@ def _add(message: Message, row: Native, i: int, places: list[Path], context: Lif
     usual = {"source": MODEL if message.role != "user" else None, "status": DONE}
     usual["type"] = ANSWERED if message.role == "assistant" else COMPACTED if message.replaces else ASKED
     rest = {key: one for key, one in extra.items() if key not in used and usual.get(key) != one}
+    rest |= {key: row[key] for key in OF_ANSWER if row.get(key)} if message.role != "assistant" else {}
     message.extras = make_extras(NAME, rest)
     context.add(message, (i,), places)
 

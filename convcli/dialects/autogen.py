@@ -25,7 +25,7 @@ from convcli.families.openai import calls as openai
 from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, add_extras, as_object, as_text, get_extras, make_extras, omit
 from convcli.kit.supported import TURNS, fields
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, read_arguments, take_counts, type_of_image, write_arguments
@@ -86,6 +86,7 @@ def _lift_row(native: Native, path: Path, context: LiftContext) -> None:
         for number, (message, part_path) in enumerate(pieces or [(Message("user", []), ("content",))]):
             if number == 0:
                 _lift_envelope(native, message, source, "")
+                _keep_thought(native, message, is_read=False)
             context.add(message, path, [part_path])
         return
     role = OF_MODEL.get(kind) or OF_RUN.get(kind)
@@ -101,7 +102,14 @@ def _lift_row(native: Native, path: Path, context: LiftContext) -> None:
         part_paths.insert(0, ("thought",))
     message = Message(role, parts)
     _lift_envelope(native, message, source, role)
+    _keep_thought(native, message, is_read=as_text(native.get("thought")) is not None)
     context.add(message, path, part_paths)
+
+
+def _keep_thought(native: Native, message: Message, *, is_read: bool) -> None:
+    """Keeps a thought that is no text, or of a row that has none."""
+    if native.get("thought") and not is_read:
+        add_extras(message, NAME, {"thought": native["thought"]})
 
 
 def _lift_envelope(native: Native, message: Message, source: str | None, role: str) -> None:

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.objects import Native, as_object, except_keys, make_extras, omit, without_nulls
+from convcli.kit.blocks import as_json_text
+from convcli.kit.objects import Native, as_object, as_text, except_keys, make_extras, omit, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
 from convcli.kit.supported import fields
@@ -171,9 +172,10 @@ def _content(block: Any) -> Part:
     if kind == "text" and isinstance(block.get("text"), str):
         return Text(block["text"], extras=make_extras(NAME, except_keys(block, "type", "text")))
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        extras = make_extras(NAME, except_keys(block, "type", "data", "mimeType"))
-        return Media(kind, data=block["data"], media_type=block.get("mimeType"), extras=extras)
-    return Opaque(NAME, block)
+        typed = as_text(block.get("mimeType"))
+        extras = make_extras(NAME, except_keys(block, "type", "data", *["mimeType"] * (typed is not None)))
+        return Media(kind, data=block["data"], media_type=typed, extras=extras)
+    return as_json_text(block, NAME)
 
 
 ITEM_READERS: dict[str, Callable[[Run, Native, int, Native], None]] = {

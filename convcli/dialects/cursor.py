@@ -80,7 +80,8 @@ def _media(kind: Any, tag: str) -> Block:
         if place is None or not isinstance(typed, str | None):
             return None
         part = media_at(kind, place, typed or None, addressed=False)
-        part.extras = make_extras(NAME, except_keys(native, "type", "image", "data", "mediaType", "mimeType"))
+        read = "image" if "image" in native else "data", "mediaType" if native.get("mediaType") else "mimeType"
+        part.extras = make_extras(NAME, except_keys(native, "type", *read))
         return part
 
     return Block(tag, kind, read, lambda _: None)
@@ -217,12 +218,14 @@ def _lift_bubble(native: Any, path: Path, context: LiftContext) -> None:
     extra = BUBBLE.lift(native, message) or {}
     named = as_text(as_object(native.get("modelInfo")).get("modelName"))
     message.model = None if named == "default" else named
-    usage, counted = take_counts(as_object(native.get("tokenCount")), COUNTS)
+    stated = native.get("tokenCount")
+    usage, counted = take_counts(as_object(stated), COUNTS)
     message.usage = usage if any(usage.values()) else None
-    counted = counted if message.usage else as_object(native.get("tokenCount"))
-    placed, answer, rest = _lift_content(native, context)
+    counted = counted if message.usage else as_object(stated)
+    rest = {"tokenCount": stated} if stated and not isinstance(stated, dict) else {}
+    placed, answer, others = _lift_content(native, context)
     message.parts = [part for part, _ in placed]
-    message.extras = make_extras(NAME, {**extra, **rest}, tokenCount=counted if any(counted.values()) else {})
+    message.extras = make_extras(NAME, {**extra, **rest, **others}, tokenCount=counted if any(counted.values()) else {})
     before = context.messages[-1] if context.messages else None
     if before is not None and _continues(message, before):
         _join(message, before, placed, path, context)
@@ -292,9 +295,9 @@ def _lift_content(native: Native, context: LiftContext) -> tuple[Placed, ToolRes
 def _result_of(id_: str, name: str, output: Any) -> ToolResult:
     """Returns the result that is JSON in a string, or any other string."""
     value = read_json(output) if isinstance(output, str) else output
-    if isinstance(value, dict | list):
+    if isinstance(value, dict | list) or not isinstance(output, str | None):
         return ToolResult(id_, name, "data", value)
-    return ToolResult(id_, name, "text", output if isinstance(output, str) else "")
+    return ToolResult(id_, name, "text", output or "")
 
 
 AGENT_PROGRAM = Program(NAME, ".cursor", "chats/*/*/store.db projects/*/agent-transcripts/**/*.jsonl")

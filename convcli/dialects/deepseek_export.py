@@ -19,7 +19,7 @@ from typing import Any
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, except_keys, make_extras
-from convcli.kit.sessions import head_of, parents_first
+from convcli.kit.sessions import head_of, other_children, parents_first
 from convcli.kit.supported import fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect
@@ -43,9 +43,12 @@ def lift(document: Any) -> Transcript:
     nodes: dict[str, Native] = document[MAPPING]
     links: list[tuple[str, str | None]] = []
     others: Native = {}
-    for id_ in parents_first({id_: node.get("parent") for id_, node in nodes.items()}):
+    parents = {id_: node.get("parent") for id_, node in nodes.items()}
+    for id_ in parents_first(parents):
         node = nodes[id_]
         extra = except_keys(node, "parent", "children", "message", *["id"] * (node.get("id") == id_))
+        children = other_children(node.get("children"), id_, parents)
+        extra |= {"children": children} if children else {}
         native = node.get("message")
         if native is None:
             extra |= {"parent": node["parent"]} if node.get("parent") is not None else {}
@@ -120,5 +123,4 @@ DIALECT = Dialect(
     },
     content=fields("message.files"),
     envelope=fields("message nodes children id elapsed_secs"),
-    repeats=frozenset(("/mapping/*/children/*",)),
 )

@@ -48,6 +48,8 @@ NAME = "llm"
 CONVERSATION, MESSAGES, ON_SERVER, CUT = "conversation_id", "messages", "server_executed", "..."
 OF_CONVERSATION = {CONVERSATION: "id", "conversation_name": "title", "conversation_model": "model"}
 SAID = "prompt system response reasoning tools tool_calls tool_results attachments prompt_fragments system_fragments"
+OF_TEXTS = ("prompt", "response", "reasoning")
+"""Texts of a turn, which its messages repeat if it has any."""
 USAGE = counts("input_tokens=inputTokens output_tokens=outputTokens")
 TURN = Envelope(
     f"id model {' '.join(OF_CONVERSATION)} datetime_utc {SAID} {MESSAGES}",
@@ -88,13 +90,15 @@ class _Turns:
         else:
             self._lift_texts(row, i)
         messages = context.messages[first:]
+        read = {part.text for each in messages for part in each.parts if isinstance(part, (Text, Reasoning))}
+        unread = {key: row[key] for key in OF_TEXTS if MESSAGES in row and row.get(key) and row[key] not in read}
         if not messages:
             add_event(context, row, (i,))
             return
         answer = next((message for message in messages if message.role == "assistant"), messages[-1])
         usage, rest = take_counts(row, USAGE)
         answer.usage = usage or None
-        extra = {**(TURN.lift(rest, answer) or {}), **self._facts(row, i), "tools": self._lift_tools(row, i)}
+        extra = {**(TURN.lift(rest, answer) or {}), **unread, **self._facts(row, i), "tools": self._lift_tools(row, i)}
         answer.extras = make_extras(NAME, {**without_empty(extra), **get_extras(answer.extras, NAME)})
 
     def _add(self, message: Message, path: Path, placed: list[Placed]) -> None:
@@ -208,8 +212,9 @@ def _result(native: Native, context: LiftContext) -> ToolResult:
 
 def _others(native: Native, *used: str) -> Native:
     """Returns what is left of a call or a result."""
-    rest = without_empty(native, "type", "name", "tool_call_id", *used)
-    return {key: one for key, one in rest.items() if (key, one) != (ON_SERVER, False)}
+    rest = without_empty(native, "name", "tool_call_id", *used)
+    usual = ((ON_SERVER, False), ("type", "tool_call"), ("type", "tool_result"))
+    return {key: one for key, one in rest.items() if (key, one) not in usual}
 
 
 def _attachment(native: Native) -> Media | None:

@@ -26,7 +26,7 @@ from convcli.kit.settings import Setting
 from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, seconds_of_time, take_counts, time_of_seconds
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
 from convcli.validation.survey import limited_to
 
@@ -34,6 +34,8 @@ NAME = "smolagents"
 INPUT, OUTPUT, OBSERVATIONS = "model_input_messages", "model_output_message", "observations"
 TEXTS = {"task": "user", "system_prompt": "system", "plan": "assistant"}
 """The role of a step that has a text under this key."""
+OF_ACTION = ("model_output", "tool_calls", OBSERVATIONS, "error")
+"""Keys that are read in a step without a text of its own."""
 TIME = Setting(
     "created_at",
     lambda timing: time_of_seconds(as_object(timing).get("start_time")),
@@ -86,6 +88,8 @@ def _lift_text(step: Native, key: str, i: int, context: LiftContext) -> None:
     """Adds a task, an instruction or a plan."""
     message = Message(TEXTS[key], [Text(step[key])])
     _lift_envelope(omit(step, key), message)
+    unread = {other: step[other] for other in OF_ACTION if step.get(other)}
+    message.extras = make_extras(NAME, {**(message.extras or {}).get(NAME, {}), **unread})
     context.add(message, (i,), [(key,)])
 
 
@@ -121,9 +125,13 @@ def _texts_of(output: Any) -> tuple[list[Part], list[Path]]:
     """Returns what the model wrote: a text, or a list of contents."""
     if isinstance(output, str):
         return [Text(output)], [("model_output",)]
-    texts = [(k, one) for k, one in enumerate(output or []) if isinstance(one.get("text"), str)]
-    parts: list[Part] = [Text(one["text"], extras=make_extras(NAME, omit(one, "type", "text"))) for _, one in texts]
-    return parts, [("model_output", k) for k, _ in texts]
+    parts: list[Part] = [
+        Text(one["text"], extras=make_extras(NAME, omit(one, "type", "text")))
+        if isinstance(one.get("text"), str)
+        else Opaque(NAME, one)
+        for one in output or []
+    ]
+    return parts, [("model_output", k) for k in range(len(parts))]
 
 
 def _lift_call(native: Native, context: LiftContext) -> ToolCall:

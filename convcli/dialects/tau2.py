@@ -46,6 +46,8 @@ MESSAGE = Envelope(
 CALL = Keys("id= name= arguments= requestor")
 USUAL = {"requestor": "assistant", "is_audio": False, "is_final_chunk": True, "contains_speech": True}
 """What the program writes of most messages."""
+OF_OTHERS = {True: ("tool_calls",), False: ("id", "error", "tool_messages")}
+"""Keys that are not read in a result, and in any other message."""
 USAGE = counts("prompt_tokens=inputTokens completion_tokens=outputTokens")
 POLICY = "policy"
 
@@ -83,7 +85,8 @@ def _add(native: Native, path: Path, context: LiftContext) -> None:
     message.usage = usage or None
     message.model = as_text(as_object(native.get("raw_data")).get("model"))
     unusual = {key: value for key, value in native.items() if key not in USUAL or value != USUAL[key]}
-    message.extras = make_extras(NAME, MESSAGE.lift(unusual, message), usage=counted)
+    unread = {key: native[key] for key in OF_OTHERS[message.role == "tool"] if native.get(key)}
+    message.extras = make_extras(NAME, {**(MESSAGE.lift(unusual, message) or {}), **unread}, usage=counted)
     context.add(message, path, places)
 
 

@@ -19,7 +19,7 @@ from convcli.kit import results, sessions
 from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty
+from convcli.kit.objects import Native, as_object, as_text, make_extras, omit, without_empty
 from convcli.kit.supported import fields
 from convcli.kit.values import paths, read_json, type_of_image
 from convcli.model.dialect import Dialect, Program
@@ -100,7 +100,7 @@ def _lift_item(item: Any, k: int, context: LiftContext) -> Placed:
 
 def _thought(native: Native) -> Reasoning:
     signature = as_text(native.get("signature"))
-    rest = without_empty(native, "type", "text", *["signature"] * (signature is not None))
+    rest = without_empty(native, "text", *["signature"] * (signature is not None))
     metadata = {"signature": signature} if signature is not None else None
     return Reasoning(native["text"], metadata=metadata, extras=make_extras(NAME, rest))
 
@@ -163,7 +163,7 @@ def _lift_segment(native: Native) -> Part:
     if kind == "text" and isinstance(native.get("text"), str):
         return Text(native["text"], extras=make_extras(NAME, without_empty(native, "type", "text")))
     if kind == "thinking" and isinstance(native.get("text"), str):
-        return _thought(native)
+        return _thought(omit(native, "type"))
     return Opaque(NAME, native)
 
 

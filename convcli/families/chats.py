@@ -21,7 +21,9 @@ OF_NODE = ("created_at", "model", "usage", "error", "stop_reason")
 
 
 def split_at_results(placed: Iterable[tuple[Part, Path]], role: str) -> list[tuple[Message, list[Path]]]:
-    """Returns a message for each result and for each run of other parts, with the paths of its parts."""
+    """Returns a message for each result and for each run of other parts, with the paths of its parts. What a tool says
+    that is no result is a user message."""
+    role = "user" if role == "tool" else role
     pieces: list[tuple[Message, list[Path]]] = []
     for part, path in placed:
         is_result = isinstance(part, ToolResult)
@@ -35,7 +37,7 @@ def split_at_results(placed: Iterable[tuple[Part, Path]], role: str) -> list[tup
 def add_with_results(message: Message, placed: Iterable[tuple[Part, Path]], path: Path, context: LiftContext) -> None:
     """Adds a message with these parts, and each of its results as a message of its own. The first of them has the
     message's facts."""
-    pieces = split_at_results(placed, message.role) or [(message, [])]
+    pieces = split_at_results(placed, message.role) or [(Message(message.role, []), [])]
     message.role, message.parts = pieces[0][0].role, pieces[0][0].parts
     for piece, (_, at) in zip([message, *(one for one, _ in pieces[1:])], pieces, strict=True):
         context.add(piece, path, at)

@@ -101,6 +101,12 @@ def parents_first(parents: Mapping[str, str | None]) -> list[str]:
     return list(done)
 
 
+def other_children(listed: Any, id_: str, parents: Mapping[str, Any]) -> list[Any]:
+    """Returns what a node lists as its children although no node with this id names it as its parent."""
+    children = listed if isinstance(listed, list) else []
+    return [child for child in children if not isinstance(child, str) or parents.get(child) != id_]
+
+
 def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
     """Returns the row indexes of each message: rows with the same key are one message, those without a key are
     alone."""

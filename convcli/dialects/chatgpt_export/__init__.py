@@ -20,7 +20,7 @@ from typing import Any
 
 from convcli.dialects.chatgpt_export import contents
 from convcli.dialects.chatgpt_export.contents import NAME, Content
-from convcli.dialects.chatgpt_export.tree import Tree, except_keys
+from convcli.dialects.chatgpt_export.tree import Tree
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.supported import fields
@@ -53,7 +53,7 @@ def lift(document: Any) -> Transcript:
         before = called.get(parent or "", {})
         message, part_paths = _lift_message(node["message"], before, context)
         message.id, message.parent_id = id_, parent
-        _carry_node(message, id_, node)
+        _carry_node(message, id_, tree.rest(id_))
         context.add(message, ("mapping", id_, "message"), part_paths)
         calls = {tool: part.id for part in message.parts if isinstance(part, ToolCall) for tool in _names(part.name)}
         called[id_] = {**before, **calls} if calls else before
@@ -189,12 +189,12 @@ def _lift_other_keys(message: Message, rest: Native) -> None:
     message.extras = make_extras(NAME, rest, author=author, metadata=metadata)
 
 
-def _carry_node(message: Message, id_: str, node: Native) -> None:
+def _carry_node(message: Message, id_: str, rest: Native) -> None:
     """Keeps the other keys of the node in extras, and the id of the message if it differs."""
     extra = dict(get_extras(message.extras, NAME))
     if extra.get("id") == id_:
         del extra["id"]
-    message.extras = make_extras(NAME, extra, **{NODE: except_keys(id_, node)})
+    message.extras = make_extras(NAME, extra, **{NODE: rest})
 
 
 DIALECT = Dialect(
@@ -206,7 +206,6 @@ DIALECT = Dialect(
     forms=("conversation",),
     lift=lift,
     rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
-    repeats=frozenset(("/mapping/*/children/*",)),
     places=paths(
         f"id=conversation_id createdAt=create_time updatedAt=update_time model=default_model_slug head=current_node "
         f"extras.{NODES}=mapping extras.{NODE}=.. message.id=../id message.parentId=../parent message.role=author/role "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.objects import Native, as_text, has_content, omit
-from convcli.kit.sessions import head_at, parents_first
+from convcli.kit.sessions import head_at, other_children, parents_first
 
 
 class Tree:
@@ -44,18 +44,19 @@ class Tree:
 
     def extra(self) -> Native:
         """Returns the other keys of nodes without a message, by id."""
-        rests = {id_: except_keys(id_, node) for id_, node in self._mapping.items() if not self._has_message(id_)}
+        rests = {id_: self.rest(id_) for id_ in self._mapping if not self._has_message(id_)}
         inner = {id_ for id_ in self._parents.values() if id_ is not None}
         for id_, rest in rests.items():
             if id_ not in inner and self._parents[id_] is not None:
                 rest["parent"] = self._parents[id_]
         return {id_: rest for id_, rest in rests.items() if rest}
 
-
-def except_keys(id_: str, node: Native) -> Native:
-    """Returns the keys of a node other than its message and its place in the tree."""
-    rest = omit(node, "parent", "children", "message")
-    return {key: value for key, value in rest.items() if has_content(value) and (key, value) != ("id", id_)}
+    def rest(self, id_: str) -> Native:
+        """Returns the keys of a node other than its message and its place in the tree, and the children that it lists
+        although they have another parent."""
+        node = self._mapping[id_]
+        rest = {**omit(node, "parent", "message"), "children": other_children(node.get("children"), id_, self._parents)}
+        return {key: value for key, value in rest.items() if has_content(value) and (key, value) != ("id", id_)}
 
 
 def _parent(node: Native) -> str | None:

@@ -223,7 +223,7 @@ def _timed(row_extras: Native, time: str | None, usual: str | None) -> Native:
 
 def _readable(item: Native, kind: str) -> Native:
     """Returns the item as the API defines it: other programs write arguments as an object, and the name as in chat."""
-    if kind == "local_shell_call":
+    if kind == "local_shell_call" and item.keys().isdisjoint(("name", "arguments")):
         call = omit(item, "action")
         return {**call, "type": "function_call", "name": SHELL, "arguments": exact_json.write_text(item["action"])}
     if kind not in ("function_call", "custom_tool_call"):

@@ -10,7 +10,6 @@ from convcli.kit.objects import Native, except_keys
 from convcli.model.transcript import Path
 
 UPDATE, REWIND = "$set", "$rewindTo"
-MEMBERS = (UPDATE, "messages")
 
 
 class Replay(NamedTuple):
@@ -92,7 +91,7 @@ def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Rep
     is_update = isinstance(row.get(UPDATE), dict)
     native, place = (row[UPDATE], (i, UPDATE)) if is_update else (row, (i,))
     for origin, stated in (((i,), row), (place, native))[not is_update :]:
-        done.metadata.append((origin, except_keys(stated, *MEMBERS)))
+        done.metadata.append((origin, except_keys(stated, "messages", *[UPDATE] * (is_update and stated is row))))
     messages = native.get("messages")
     if not isinstance(messages, list):
         return

@@ -112,7 +112,9 @@ def _lift_message(row: Native, i: int, context: LiftContext) -> tuple[Message, P
     for part in message.parts:
         if isinstance(part, ToolCall):
             context.pairing.call(part.id, part.name)
-    files = [_lift_file(name) for name in row.get("files") or ()]
+    named = row.get("files") or []
+    files = [_lift_file(name) for name in named] if message.role != "tool" else []
+    extra = {**(extra or {}), "files": named} if named and not files else extra
     message.parts += files
     message.extras = make_extras(NAME, extra, metadata=metadata)
     return message, (i,), [*places, *(("files", k) for k in range(len(files)))]

@@ -86,12 +86,13 @@ def lift(document: Any) -> Transcript:
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Lifts a turn or a result, with its training weight."""
     weight = native.get("training")
-    thoughts = [key for key in THOUGHTS if native.get(key)]
+    is_result = native["role"] == "tool"
+    thoughts = [key for key in THOUGHTS if native.get(key) and not is_result]
     others = omit(native, *SEPARATE_KEYS)
     message, part_paths = common.lift_any(others, context)
     if [part for part in message.parts if not isinstance(part, ToolCall)] == EMPTY_CONTENT:
         message.parts, part_paths = message.parts[1:], None if part_paths is None else part_paths[1:]
-    ignored = {key: native[key] for key in IGNORED if native.get(key) is not None}
+    ignored = {key: native[key] for key in (*IGNORED, *THOUGHTS * is_result) if native.get(key) is not None}
     if ignored:
         add_extras(message, NAME, ignored)
     if thoughts:

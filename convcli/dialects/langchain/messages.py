@@ -174,9 +174,10 @@ def _lift_call(native: Native, key: str, context: LiftContext) -> Part:
 
 def _lift_content(content: Any, calls: list[Part], context: LiftContext) -> Iterator[Placed]:
     """Yields the parts of the content, without calls that only repeat `tool_calls`."""
-    if isinstance(content, str):
-        if content:
-            yield Text(content), ("content",)
+    if content is not None and not isinstance(content, list):
+        text = content if isinstance(content, str) else exact_json.write_text(content)
+        if text:
+            yield Text(text), ("content",)
         return
     for j, block in enumerate(content or ()):
         if isinstance(block, str):

@@ -63,7 +63,8 @@ def lift(document: Any) -> Transcript:
     context.origin.aliases = {ROOT: str(prefix[0]) if prefix else ".."}
     context.origin.form = _form_of_payload(payload)
     transcript = _LIFT[context.origin.form](payload, prefix, context)
-    rpc = RPC.extra(document) if prefix else None
+    others = [key for key in ("params", "result") if key in document and (key,) != prefix]
+    rpc = {**(RPC.extra(document) or {}), **{key: document[key] for key in others}} if prefix else None
     add_extras(transcript, NAME, None, rpc=rpc)
     return transcript
 

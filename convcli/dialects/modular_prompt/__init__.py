@@ -103,8 +103,8 @@ def _carried_choice(choice: Any) -> Native:
     """Returns a choice that has more than a tool name."""
     if not isinstance(choice, dict):
         return {}
-    inner = choice.get("function", choice)
-    has_more_keys = (choice.keys() | inner.keys()) - {"type", "name", "function"}
+    read = {"type", "function"} if "function" in choice else {"type", "name"}
+    has_more_keys = choice.keys() - read or choice.get("function", choice).keys() - {"type", "name"}
     return {"toolChoice": choice} if has_more_keys else {}
 
 

@@ -9,7 +9,7 @@ from convcli.families.rows import calls, media, order
 from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, add_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, add_extras, has_content, make_extras, omit
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
 NAME = "ms-swift"
@@ -49,13 +49,15 @@ def lift(document: Any) -> Transcript:
         context.origin.form = MESSAGES
         extra |= {key: document[key] for key in (ANSWER, LINE) if document.get(key) is not None}
         extra |= _label(document, context)
+    if MESSAGES in document:
+        extra |= {key: document[key] for key in ("query", "response", "history") if has_content(document.get(key))}
     tools, unread = _tools(document.get("tools"), context)
     return context.transcript(head=head, tools=tools, extras=make_extras(NAME, {**extra, **unread}))
 
 
 def _natives(row: Native) -> Iterator[Place]:
     """Yields the messages of a row; in the older form, those of its history and its last exchange."""
-    if "messages" in row:
+    if MESSAGES in row:
         for i, native in enumerate(row["messages"]):
             yield native, ("messages", i), ("content",)
         return

@@ -30,8 +30,17 @@ from convcli.kit import custom, fitting, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import instruction_of
-from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, omit, without_empty
-from convcli.kit.sessions import head_at, parents_first
+from convcli.kit.objects import (
+    Native,
+    add_extras,
+    as_object,
+    as_text,
+    get_extras,
+    make_extras,
+    omit,
+    without_empty,
+)
+from convcli.kit.sessions import head_at, other_children, parents_first
 from convcli.kit.settings import Setting
 from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import without_space
@@ -90,9 +99,13 @@ def lift(document: Any) -> Transcript:
     if system:
         context.add(Message("system", [Text(system)]), (*prefix, "params", "system"), [()])
     nodes = chat["history"]["messages"]
-    order = parents_first({id_: node.get("parentId") for id_, node in nodes.items()})
+    parents = {id_: node.get("parentId") for id_, node in nodes.items()}
+    order = parents_first(parents)
     for id_ in order:
+        first = len(context.messages)
         _lift_node(id_, nodes[id_], (*prefix, "history", "messages", id_), context)
+        children = other_children(nodes[id_].get("childrenIds"), id_, parents)
+        add_extras(context.messages[first], NAME, {"childrenIds": children} if children else None)
     current = chat["history"].get("currentId")
     transcript = context.transcript(head=head_at(current, [(id_, nodes[id_].get("parentId") or None) for id_ in order]))
     extra = CHAT.lift(chat, transcript) or {}
@@ -112,7 +125,7 @@ def lift(document: Any) -> Transcript:
 
 def _other_messages(repeated: Any, nodes: Native) -> Native:
     """Returns the messages outside of the history that do not repeat one of it."""
-    natives = repeated if isinstance(repeated, list) else []
+    natives = repeated if isinstance(repeated, list) else [repeated] if repeated else []
     others = [native for native in natives if not _repeats(native, nodes)]
     return {"messages": others} if others else {}
 
@@ -336,5 +349,4 @@ DIALECT = Dialect(
         "lastSentence done usage statusHistory status started_at ended_at duration attributes childrenIds files file "
         "collection_name size itemId features followUps favorite selectedModelId id params"
     ),
-    repeats=frozenset(("/chat/history/messages/*/childrenIds/*", "/history/messages/*/childrenIds/*")),
 )

@@ -45,7 +45,7 @@ def _write_node(group: list[Message]) -> Native:
     first = group[0]
     extra = dict(get_extras(first.extras, NAME))
     usage, error = extra.pop("usage", {}), extra.pop("error", None)
-    native: Native = {"id": first.id, "parentId": first.parent_id, "childrenIds": []}
+    native: Native = {"id": first.id, "parentId": first.parent_id, "childrenIds": [*extra.pop("childrenIds", [])]}
     native |= {"role": "assistant" if first.role == "tool" else first.role}
     native |= {"content": extra.pop("content", text_of([part for one in group for part in one.parts], "\n\n"))}
     if first.role in RUN:

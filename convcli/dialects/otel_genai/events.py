@@ -62,7 +62,7 @@ class _Body:
             self.rest = {**native, "attributes": omit(attributes, CONTENT)}
         elif "attributes" in native:
             self.body_value, self.places, self.home = attributes, places, ("attributes",)
-            self.rest = omit(native, "attributes")
+            self.rest = omit(native, *["attributes"] * bool(attributes))
         else:
             self.body_value, self.home, self.rest = native, (), {}
         if not isinstance(self.body_value, dict):
@@ -119,7 +119,7 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
         del body_value["finish_reason"]
         context.origin.routes[*path, "finish_reason"] = (*path, *body.place("finish_reason"))
     left = without_empty({**({} if inner is body_value else {"message": without_empty(inner)}), **body_value})
-    rest = without_empty({**body.rest, "body": left}) if body.rest else left
+    rest = without_empty({**body.rest, **({"body": left} if left else {})}) if body.rest else left
     message.extras = make_extras(NAME, {"event": rest} if rest else None)
     context.add(message, path, part_paths)
 

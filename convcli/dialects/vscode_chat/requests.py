@@ -63,7 +63,7 @@ class RequestReader:
         self._results = as_object(self._metadata.get(RESULTS))
         rounds = self._metadata.get(ROUNDS)
         self._rounds: list[Native] = rounds if isinstance(rounds, list) and all(map(is_round, rounds)) else []
-        self._used = {RESULTS, *[ROUNDS] * bool(self._rounds)}
+        self._used = {*[RESULTS] * bool(self._results), *[ROUNDS] * bool(self._rounds)}
 
     def lift(self) -> None:
         """Adds the messages: results of earlier calls, the user message, and the answer."""

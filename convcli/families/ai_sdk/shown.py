@@ -194,6 +194,8 @@ def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolRe
     extra |= {"state": "input-streaming"} if invocation.get("state") == "partial-call" else {}
     call.extras = make_extras(context.dialect, extra)
     if invocation.get("state") != "result":
+        extra |= {"result": invocation["result"]} if invocation.get("result") is not None else {}
+        call.extras = make_extras(context.dialect, extra)
         return call, None
     value = invocation.get("result")
     id_, name = context.pairing.result(call.id, call.name)
