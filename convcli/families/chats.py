@@ -37,7 +37,7 @@ def split_at_results(placed: Iterable[tuple[Part, Path]], role: str) -> list[tup
 def add_with_results(message: Message, placed: Iterable[tuple[Part, Path]], path: Path, context: LiftContext) -> None:
     """Adds a message with these parts, and each of its results as a message of its own. The first of them has the
     message's facts."""
-    pieces = split_at_results(placed, message.role) or [(Message(message.role, []), [])]
+    pieces = split_at_results(placed, message.role) or [(message, [])]
     message.role, message.parts = pieces[0][0].role, pieces[0][0].parts
     for piece, (_, at) in zip([message, *(one for one, _ in pieces[1:])], pieces, strict=True):
         context.add(piece, path, at)

@@ -235,6 +235,7 @@ DIALECT = Dialect(
     forms=("log",),
     programs=(PROGRAM,),
     program_turns=ProgramTurns(tags("system")),
+    content=fields("files"),
     lift=lift,
     write=write,
     fit=FIT,
