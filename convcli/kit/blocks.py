@@ -147,10 +147,12 @@ class BlockRows(NamedTuple):
     """Builds the rows of one dialect, whose blocks have their tag under `key`.
 
     For each kind of block, `order` is all keys including the tag, and `when` selects the parts that are written as it.
+    `groups` are names in the extras of the parts, as those of `Keys`.
     """
 
     owner: str
     key: str
+    groups: str = ""
 
     def table(self, *blocks: Block) -> BlockTable:
         """Returns all kinds of blocks."""
@@ -160,7 +162,7 @@ class BlockRows(NamedTuple):
         self, tag: str, blank: Part, order: str, fields: Fields, when: Callable[[Any], bool] | None = None
     ) -> Block:
         """Returns a block whose keys are fields of its part; `blank` is the part of an empty one."""
-        envelope = Envelope(order, fields, content=self.key)
+        envelope = Envelope(order, fields, content=self.key, groups=self.groups)
 
         def build_write() -> Callable[..., Any]:
             write = envelope.writer(self.owner, {self.key: tag})
@@ -198,7 +200,7 @@ class BlockRows(NamedTuple):
     def member(self, tag: str, blank: Part, fields: Fields, texts: str = "") -> Block:
         """Returns a block whose body is an object under its tag; `texts` are keys of the body that must be strings."""
         inner, needed = Envelope(" ".join(fields), fields), texts.split()
-        envelope = Envelope(f"{self.key} {tag}", content=self.key, nested={tag: inner})
+        envelope = Envelope(f"{self.key} {tag}", content=self.key, nested={tag: inner}, groups=self.groups)
         read_fields = Lazy(lambda: envelope.reader(blank, self.owner))
 
         def read(native: Native, context: LiftContext) -> Part | None:
@@ -212,7 +214,8 @@ class BlockRows(NamedTuple):
         """Returns the block of a call. Its arguments are an object, or JSON in a string; any other string is kept as it
         is."""
         id_key, name_key, arguments_key = keys
-        envelope = Envelope(order, {}, content=f"{self.key} {id_key} {name_key} {arguments_key}")
+        content = f"{self.key} {id_key} {name_key} {arguments_key}"
+        envelope = Envelope(order, {}, content=content, groups=self.groups)
 
         def read(native: Native, context: LiftContext) -> Part:
             name = native[name_key]

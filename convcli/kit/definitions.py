@@ -35,7 +35,7 @@ class Definitions:
         tool = ToolDefinition("")
         extra = self._envelope.lift(native, tool) or {}
         in_order = {key: native[key] for key in native if key in extra}  # losses are reported in the object's order
-        tool.extras = make_extras(owner, in_order)
+        tool.extras = make_extras(owner, in_order, tool=None)
         tool.strict = tool.strict or None
         return tool
 

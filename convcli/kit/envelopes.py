@@ -46,13 +46,19 @@ class Envelope:
 
     `fields` has a Setting for each key whose value the two sides write differently. Where tables share their keys, it
     also maps keys to fields, and `content` names those that the dialect reads itself. `nested` are objects with fields
-    of the same record.
+    of the same record. `groups` are names in the extras of the record, as those of `Keys`.
     """
 
     __slots__ = ("_content", "_fields", "_known", "_names", "_nested", "_write", "fields", "keys", "lift")
 
     def __init__(
-        self, table: str, fields: Fields | None = None, *, content: str = "", nested: Mapping[str, Nested] | None = None
+        self,
+        table: str,
+        fields: Fields | None = None,
+        *,
+        content: str = "",
+        nested: Mapping[str, Nested] | None = None,
+        groups: str = "",
     ) -> None:
         words = [word.partition("=") for word in table.split()]
         named = {key: field for key, _, field in words if field}
@@ -63,7 +69,7 @@ class Envelope:
         self._content = ({key for key, sign, _ in words if sign} | set(content.split())) - stated.keys()
         order = [key for key, _, _ in words]
         self._known = frozenset((self._content | stated.keys() | self._nested.keys()).intersection(order))
-        self.keys = Keys(order, known=self._known)
+        self.keys = Keys(order, known=self._known, groups=groups)
         self._fields = tuple(_field(key, one) for key, one in stated.items())
         self._names = tuple(stated)
         inner = (field for one in self._nested.values() for field in one.fields)

@@ -22,18 +22,19 @@ class Keys:
     """The keys of one kind of object, in the vendor's order.
 
     If keys are marked, as in `id= logprobs`, those without a mark have no field in the intermediate format: they are
-    kept in extras, like unknown keys. `known` states the same for keys that are not text of this form.
+    kept in extras, like unknown keys. `known` states the same for keys that are not text of this form. `groups` are our
+    names in the extras of such an object: its unknown keys of these names are kept apart.
     """
 
-    __slots__ = ("_extra", "_rank", "_ranked", "_unsaid")
+    __slots__ = ("_extra", "_groups", "_rank", "_ranked", "_unsaid")
 
-    def __init__(self, order: str | Iterable[str], *, known: Collection[str] | None = None) -> None:
+    def __init__(self, order: str | Iterable[str], *, known: Collection[str] | None = None, groups: str = "") -> None:
         words = order.split() if isinstance(order, str) else [*order]
         names = [word.removesuffix("=") for word in words] if isinstance(order, str) else words
         if known is None:
             known = {name for name, word in zip(names, words, strict=True) if name != word} or names
         self._rank = {name: rank for rank, name in enumerate(names)}
-        self._extra = self._rank.keys() - known
+        self._extra, self._groups = self._rank.keys() - known, groups.split()
         self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
         self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
 
@@ -73,7 +74,7 @@ class Keys:
                 continue
             if value or not self._is_blank(key, value):
                 extra[key] = value
-        return extra or None
+        return keep_apart(extra, self._groups) if self._groups and extra else extra or None
 
     def _is_blank(self, key: str, value: Any) -> bool:
         """True for an empty string, list or object under a known key."""
@@ -143,12 +144,22 @@ APART = "@"
 def keep_apart(extra: Native, names: Collection[str]) -> Native:
     """Returns the extras of an object with its keys of these names apart, as the names are taken for other objects."""
     taken = {key: extra[key] for key in names if key in extra}
-    return {**omit(extra, *taken), APART: {**extra.get(APART, {}), **taken}} if taken else extra
+    return {**omit(extra, *taken), APART: {**as_object(extra.get(APART)), **taken}} if taken else extra
 
 
 def together(extra: Native) -> Native:
     """Returns the extras with keys that are apart among the others."""
     return {**omit(extra, APART), **extra[APART]} if isinstance(extra.get(APART), dict) else extra
+
+
+def claim_names(records: Iterable[Any], owner: str, *names: str) -> None:
+    """Keeps the owner's keys of these names apart in records that are being lifted, as the names are ours there."""
+    for record in records:
+        if record.extras is not None:  # few have any
+            extra = get_extras(record.extras, owner)
+            kept = keep_apart(extra, names)
+            if kept is not extra:
+                record.extras = {**record.extras, owner: kept}
 
 
 def make_extras(dialect: str, extra: Native | None, /, **inside: Any) -> Extras | None:
@@ -166,16 +177,12 @@ def get_extras(extras: Extras | None, dialect: str) -> Native:
 
 def add_extras(record: Any, owner: str, extra: Native | None, /, **inside: Any) -> None:
     """Adds the owner's keys to the extras of a record that is being lifted, and those `inside`, as `make_extras`
-    does."""
-    if not extra and record.extras is None and not any(inside.values()):  # most records
-        return
-    known = get_extras(record.extras, owner)
-    kept = keep_apart(known, inside.keys()) if inside else known
+    does: the owner's keys of these names, which are there already, are kept apart."""
+    if inside:
+        claim_names([record], owner, *inside)
     extra = {**(extra or {}), **{key: value for key, value in inside.items() if value}}
-    if extra or kept is not known:
-        objects = [key for key in extra if key in kept and isinstance(extra[key], dict)]
-        kept = keep_apart(kept, [key for key in objects if not isinstance(kept[key], dict)])
-        record.extras = {**(record.extras or {}), owner: {**kept, **extra}}
+    if extra:
+        record.extras = {**(record.extras or {}), owner: {**get_extras(record.extras, owner), **extra}}
 
 
 def drop_extra_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
@@ -199,9 +206,7 @@ def set_extra_key(extras: Extras | None, dialect: str, key: str, value: Native) 
     if not value and not extras:  # most records
         return extras
     extra = get_extras(extras, dialect)
-    if not isinstance(extra.get(key, {}), dict):
-        extra = keep_apart(extra, [key])
-    elif extra.get(key, {}) == value:
+    if extra.get(key, {}) == value:
         return extras
     kept = {**omit(extra, key), **({key: value} if value else {})}
     others = omit(extras or {}, dialect)

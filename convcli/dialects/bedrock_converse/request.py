@@ -19,7 +19,7 @@ NAME = "bedrock-converse"
 SERVICE = ConverseService(NAME)
 
 CONFIG = Keys("tools toolChoice")
-TOOL_SPEC = Keys("name description inputSchema strict")
+TOOL_SPEC = Keys("name description inputSchema strict", groups="tool cachePoint")
 SCHEMA = Keys("json")
 
 CHOICES = {"auto": "auto", "any": "required"}

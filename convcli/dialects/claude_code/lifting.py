@@ -12,6 +12,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import (
     Native,
     add_extras,
+    claim_names,
     get_extras,
     has_content,
     make_extras,
@@ -136,6 +137,7 @@ class _SessionReader:
         path = (*self.prefix, i)
         if prompt.system:
             parts = [TURNS.blocks.lift(block, self.context) for block in prompt.system]
+            claim_names(parts, NAME, "line")
             self.context.add(Message("system", parts), (*path, *prompt.path), prompt.part_paths)
         transcript.tools = form.lift_tools(prompt)
         self.context.origin.tools = [(*path, *prompt.at, k) for k in range(len(prompt.tools or ()))]
@@ -161,6 +163,8 @@ class _SessionReader:
         self.begins[first] = self.message_at[first] = message
         other_keys = self._row_extras(row, message, facts)
         add_extras(message, NAME, None, row=other_keys)
+        for each in self.context.messages[start:]:
+            claim_names(each.parts, NAME, "line")
         if facts is not None:
             self._later_rows(group, path, start, facts, other_keys)
 

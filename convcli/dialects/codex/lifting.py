@@ -12,7 +12,7 @@ from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Keys, Native, add_extras, claim_names, get_extras, make_extras, omit, without_nulls
 from convcli.kit.sessions import add_event
 from convcli.kit.texts import text_of
 from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
@@ -24,6 +24,7 @@ HEADER = Envelope(
     "agent_path account_scoped model_provider instructions base_instructions= dynamic_tools= memory_mode "
     "history_mode history_base context_window multi_agent_version git"
 )
+BASE = Keys("text")
 WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
 """Header values that a transcript lacks: convcli writes the format of this version."""
 DEFINITIONS = Definitions(
@@ -129,7 +130,7 @@ class _Reader:
             self.stated["provider"] = row.payload[PROVIDER], (*row.path, PROVIDER)
         header = {key: value for key, value in header.items() if value != WRITER.get(key)}
         if base.get("text"):
-            extras = make_extras(NAME, Keys("text").extra(base))
+            extras = make_extras(NAME, BASE.extra(base), **dict.fromkeys(rows.ROW_KEYS))
             message = Message("system", [Text(base["text"])], created_at=transcript.created_at, extras=extras)
             self.context.add(message, (*row.path, "base_instructions"), [("text",)])
         elif base:
@@ -163,7 +164,7 @@ class _Reader:
         if screen_times and any(shown != time for shown in screen_times.values()):
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
-            add_extras(message, NAME, None, row=row_extras)
+            add_extras(message, NAME, None, row=row_extras, messageRow=None)
         else:
             # keys differ so that losses are reported at the row: a part is an item, or inside an item's content
             key = "messageRow" if kind_of(row.payload) == "message" else "row"
@@ -177,6 +178,7 @@ class _Reader:
             self.context.add(Message("user", [Opaque(NAME, value)]), path, [()])
             return self.context.messages[-1], 0
         message, k = self.items.add(_readable(item, kind_of_item), path)
+        claim_names(message.parts[k:], NAME, *rows.ROW_KEYS)
         if message.role == "assistant":
             for field, (stated, _) in self.stated.items():
                 setattr(message, field, stated)
@@ -211,7 +213,7 @@ class _Reader:
         for message in messages:
             message.created_at = time
             extra = row_extras if message is messages[0] else {"compacted": True}
-            add_extras(message, NAME, None, row=extra)
+            add_extras(message, NAME, None, row=extra, messageRow=None)
         messages[0].replaces = "all"
         self.items.close()
 

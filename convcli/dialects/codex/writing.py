@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.codex.rows as rows
-from convcli.dialects.codex.lifting import DEFINITIONS, HEADER, SHELL, WRITER
+from convcli.dialects.codex.lifting import BASE, DEFINITIONS, HEADER, SHELL, WRITER
 from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
@@ -31,7 +31,8 @@ def write(transcript: Transcript, _: Options) -> Rows:
     if "base_instructions" in header:
         content["base_instructions"] = header["base_instructions"]
     if messages and messages[0].role == "system":
-        content["base_instructions"] = {"text": text_of(messages[0].parts), **get_extras(messages[0].extras, NAME)}
+        base = {"text": text_of(messages[0].parts)}
+        content["base_instructions"] = BASE.put(base, get_extras(messages[0].extras, NAME))
         messages = messages[1:]
     if transcript.tools is not None:
         content["dynamic_tools"] = [DEFINITIONS.write(tool, NAME) for tool in transcript.tools]

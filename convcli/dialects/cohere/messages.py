@@ -25,7 +25,7 @@ NAME = "cohere"
 PLAN = "tool_plan"
 MESSAGE = Keys("role= tool_plan= content= tool_calls= citations")
 RESULT = Keys("role tool_call_id content")
-ROWS = BlockRows(NAME, "type")
+ROWS = BlockRows(NAME, "type", "document")
 CONTENT = ROWS.table(
     ROWS.record("text", Text(""), "type text", {"text": whole("text")}),
     ROWS.record("thinking", Reasoning(""), "type thinking", {"thinking": whole("text")}),

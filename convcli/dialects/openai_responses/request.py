@@ -14,8 +14,8 @@ from convcli.kit.values import pairs
 from convcli.model.dialect import Pass
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
-CUSTOM = Keys("type name description format")
-TOOL = Keys("type name description parameters strict output_schema")
+CUSTOM = Keys("type name description format", groups="tool")
+TOOL = Keys("type name description parameters strict output_schema", groups="tool")
 
 # ---------------------------------------------------------------- tools and choice
 

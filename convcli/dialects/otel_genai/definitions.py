@@ -11,7 +11,7 @@ from convcli.model.errors import ContentError
 from convcli.model.transcript import ToolDefinition
 from convcli.wire import exact_json
 
-TOOL = Keys("type name description parameters strict")
+TOOL = Keys("type name description parameters strict", groups="tool beside")
 
 
 def listed(value: Any, accepts: Callable[[Any], bool]) -> list[Any] | None:

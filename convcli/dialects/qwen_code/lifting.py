@@ -9,7 +9,7 @@ from convcli.dialects.qwen_code.rows import COMPRESSED, EVENT, NAME, ROW
 from convcli.families.google.config import lift_usage
 from convcli.families.google.contents import adopt, lift_contents
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit
+from convcli.kit.objects import Native, add_extras, claim_names, get_extras, make_extras, omit
 from convcli.kit.results import fail, has_failed
 from convcli.kit.sessions import add_event, head_of, row_of_event
 from convcli.kit.streams import apart
@@ -80,6 +80,7 @@ class _QwenReader:
         role = row["message"].get("role")
         rest = {"role": role} if role not in (None, native["role"]) else {}
         add_extras(message, NAME, rest, row=other_keys)
+        self._claim_lines(start)
         self._join(row, start)
 
     def _compaction(self, row: Native, contents: list[Native], i: int) -> None:
@@ -92,7 +93,12 @@ class _QwenReader:
         payload = omit(row["systemPayload"], "compressedHistory")
         other_keys |= {"systemPayload": payload} if payload else {}
         add_extras(first, NAME, None, row=other_keys)
+        self._claim_lines(start)
         first.replaces = "all"
+
+    def _claim_lines(self, start: int) -> None:
+        for message in self.context.messages[start:]:
+            claim_names(message.parts, NAME, "line")
 
     def _facts(self, row: Native, message: Message) -> Native:
         """Reads token counts and a call's status; returns the rest as extras."""

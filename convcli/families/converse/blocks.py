@@ -23,9 +23,9 @@ from convcli.model.transcript import (
 )
 from convcli.wire import exact_json
 
-TOOL_USE = Keys("toolUseId= name= input= type")
-TOOL_RESULT = Keys("toolUseId= content= status= type")
-REASONING_TEXT = Keys("text signature")
+TOOL_USE = Keys("toolUseId= name= input= type", groups="cachePoint")
+TOOL_RESULT = Keys("toolUseId= content= status= type", groups="cachePoint")
+REASONING_TEXT = Keys("text signature", groups="cachePoint")
 CITED = Keys("content= citations")
 
 
@@ -59,8 +59,7 @@ def cache_after(record: Part | ToolDefinition, owner: str) -> list[Native]:
 def lift_block(native: Native, context: LiftContext, service: ConverseService) -> Part:
     """Returns the part of a block; a block of an unknown kind, or with several members, is opaque."""
     kind = kind_of(native)
-    known = kind in READERS and (kind == "text" or "cachePoint" not in native[kind])  # a cache point follows its block
-    return (READERS[kind](native[kind], context, service) if known else None) or Opaque(service.owner, native)
+    return (READERS[kind](native[kind], context, service) if kind in READERS else None) or Opaque(service.owner, native)
 
 
 def _lift_cited(body: Native, _: LiftContext, service: ConverseService) -> Part | None:

@@ -36,10 +36,10 @@ class ConverseService(NamedTuple):
 
 
 MEDIA: dict[MediaKind, Keys] = {
-    "image": Keys("format= source= error"),
-    "document": Keys("format= name= source= context citations"),
-    "video": Keys("format source"),
-    "audio": Keys("format= source= error"),
+    "image": Keys("format= source= error", groups="cachePoint"),
+    "document": Keys("format= name= source= context citations", groups="cachePoint"),
+    "video": Keys("format source", groups="cachePoint"),
+    "audio": Keys("format= source= error", groups="cachePoint"),
 }
 
 S3 = Keys("type uri= bucketOwner")

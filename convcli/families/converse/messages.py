@@ -38,7 +38,7 @@ def _pieces(native: Native) -> list[tuple[str, list[Native], int]]:
     role, content = native["role"], native["content"]
     pieces: list[tuple[str, list[Native], int]] = [] if content else [(role, [], 0)]
     for j, block in enumerate(content):
-        if role == "user" and kind_of(block) == "toolResult" and "cachePoint" not in block["toolResult"]:
+        if role == "user" and kind_of(block) == "toolResult":
             pieces.append(("tool", [], j))
         elif not pieces or (pieces[-1][0] == "tool" and not (len(pieces[-1][1]) == 1 and is_cache_point(block))):
             pieces.append((role, [], j))

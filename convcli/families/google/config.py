@@ -25,6 +25,7 @@ DECLARATION = Shape(
     "name description parameters parametersJsonSchema response responseJsonSchema behavior",
     extra="behavior",
     partly="parametersJsonSchema responseJsonSchema",
+    groups="tool",
 )
 TOOL_CONFIG = Shape("toolConfig", "functionCallingConfig retrievalConfig includeServerSideToolInvocations")
 CALLING = Shape("functionCallingConfig", "mode allowedFunctionNames streamFunctionCallArguments")

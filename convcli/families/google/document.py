@@ -21,6 +21,7 @@ REQUEST = Shape(
     f"model systemInstruction contents tools toolConfig generationConfig {ASIDE}",
     extra=ASIDE,
     partly="toolConfig generationConfig",
+    groups="response",
 )
 RESPONSE = Shape(
     "response",

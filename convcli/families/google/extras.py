@@ -17,7 +17,7 @@ from convcli.families.google.parts import BLOB, CALL, FILE, PART
 from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
 from convcli.families.google.schema import RESPONSE as OUTPUT
-from convcli.kit.objects import Native, drop_extras, get_extras, omit
+from convcli.kit.objects import Native, as_object, drop_extras, get_extras, omit
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared, when
 from convcli.model.dialect import Pass
 from convcli.model.inventory import any_of, has_field, has_kind, has_part_field, in_turn
@@ -85,7 +85,7 @@ def _known(record: Any, extra: ExtraKeys, service: Service) -> Any:
     if not mine:
         return record
     known = extra.filtered(mine, service)
-    candidate = known.get("candidate", {})
+    candidate = as_object(known.get("candidate"))
     if f"finishReason.{candidate.get('finishReason')}" in service.unsupported:
         known["candidate"] = omit(candidate, "finishReason")
     return record if known == mine else replace(record, extras=with_extras(record.extras, service.owner, known))

@@ -27,15 +27,16 @@ class Shape:
     """The keys of one kind of object, which may also be in snake case.
 
     `name` is the key of such an object. Keys in `extra` have no field in the intermediate format, those in `partly`
-    only sometimes: only these and unknown keys come from extras. If neither is given, all do.
+    only sometimes: only these and unknown keys come from extras. If neither is given, all do. `groups` are those of
+    `Keys`.
     """
 
     __slots__ = ("_camel", "_free", "_keys", "_says_all", "known", "name")
 
-    def __init__(self, name: str, order: str, *, extra: str = "", partly: str = "") -> None:
+    def __init__(self, name: str, order: str, *, extra: str = "", partly: str = "", groups: str = "") -> None:
         self.name = name
         self._free = fields(f"{extra} {partly}") or fields(order)
-        self._keys = Keys(order, known=fields(order) - fields(extra))
+        self._keys = Keys(order, known=fields(order) - fields(extra), groups=groups)
         self.known = fields(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
         with_field = self.known - fields(extra)

@@ -58,7 +58,7 @@ SOURCES: dict[str, str | Setting] = {"data": "data", "uri": "url", "mime_type": 
 @cache
 def blocks_of(owner: str) -> BlockTable:
     """Returns the contents, thoughts and calls of a dialect whose extras belong to `owner`."""
-    rows = BlockRows(owner, "type")
+    rows = BlockRows(owner, "type", STEP)
     seen = {**SOURCES, "resolution": "detail"}
     return rows.table(
         rows.record("text", Text(""), "type text annotations", {"text": whole("text")}),
@@ -109,7 +109,7 @@ class StepReader:
             self._add_turn(native, path)
         elif kind in CONTENTS:
             self._continue("assistant" if is_model else "user", path)
-            self._extend([self._content(native)], [path])
+            self._extend([self._blocks.lift(native, self._context)], [path])
         elif kind == INPUT:
             self._begin("user", path).extras = make_extras(self._context.dialect, CONTENT_STEP.extra(native))
             self._extend(*self._contents(native, path))
@@ -159,18 +159,11 @@ class StepReader:
         """Returns the contents of a step, with their paths."""
         dialect, parts = self._context.dialect, list[Part]()
         for content in native.get("content") or []:
-            part = self._content(content) if content["type"] in CONTENTS else Opaque(dialect, content)
+            part = self._blocks.lift(content, self._context) if content["type"] in CONTENTS else Opaque(dialect, content)
             if isinstance(part, Opaque):
                 part.extras = {dialect: dict(IN_CONTENT)}
             parts.append(part)
         return parts, [(*path, "content", j) for j in range(len(parts))]
-
-    def _content(self, native: Native) -> Part:
-        """Returns a content. An unknown key with the name of the extras of a step is kept apart."""
-        part = self._blocks.lift(native, self._context)
-        if STEP in native:
-            add_extras(part, self._context.dialect, None, step=None)
-        return part
 
     def _add_turn(self, native: Native, path: Path) -> None:
         """Adds a turn, as requests had them before there were steps."""

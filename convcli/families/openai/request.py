@@ -41,7 +41,7 @@ NAMED = {key: whole(key) for key in ("name", "description")}
 FUNCTION = NAMED | {key: whole(key) for key in ("parameters", "strict")}
 CUSTOM = NAMED | {"format": Setting("custom", _lift_input_format, _write_input_format)}
 TOOLS = {
-    kind: Envelope(f"type= {kind}", nested={kind: Envelope(" ".join(fields), fields)})
+    kind: Envelope(f"type= {kind}", nested={kind: Envelope(" ".join(fields), fields)}, groups="tool")
     for kind, fields in (("function", FUNCTION), ("custom", CUSTOM))
 }
 """The keys of a tool definition, by its type: its body is under the same name."""

@@ -17,16 +17,16 @@ from convcli.kit.values import DATA_URL
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Opaque, Part, Refusal, Text, ToolResult
 
-TEXT = Keys("type= text= annotations logprobs prompt_cache_breakpoint")
-REFUSAL = Keys("type refusal")
-IMAGE = Keys("type= image_url= file_id= detail= prompt_cache_breakpoint")
-FILE = Keys("type= file_data= file_url= file_id= filename= detail= prompt_cache_breakpoint")
-AUDIO = Keys("type input_audio")
+PLACEMENT = "item in"
+"""Extras keys for the item of a part: they belong to the item, not to the part."""
+TEXT = Keys("type= text= annotations logprobs prompt_cache_breakpoint", groups=PLACEMENT)
+REFUSAL = Keys("type refusal", groups=PLACEMENT)
+IMAGE = Keys("type= image_url= file_id= detail= prompt_cache_breakpoint", groups=PLACEMENT)
+FILE = Keys("type= file_data= file_url= file_id= filename= detail= prompt_cache_breakpoint", groups=PLACEMENT)
+AUDIO = Keys("type input_audio", groups=PLACEMENT)
 
 AUTO = "auto"
 """The default detail of an image in a message. The service requires the key."""
-PLACEMENT = ("item", "in")
-"""Extras keys for the item of a part: they belong to the item, not to the part."""
 
 
 def object_in(extra: Native, key: str) -> Native:
@@ -138,7 +138,7 @@ def write_part(part: Part, role: str, dialect: str) -> Native | None:
     """Writes a content part of a message with this role, or of an output; None for a part that is not content."""
     if isinstance(part, Opaque):
         return part.value if part.dialect == dialect else None
-    extra = omit(get_extras(part.extras, dialect), *PLACEMENT) if part.extras else {}
+    extra = omit(get_extras(part.extras, dialect), *PLACEMENT.split()) if part.extras else {}
     if isinstance(part, Text):
         type_ = "output_text" if role == "assistant" else "input_text"
         return TEXT.put({"type": type_, "text": part.text}, extra)
