@@ -97,12 +97,16 @@ def _add_system_for_tools(transcript: Transcript) -> Transcript:
     """Adds a leading system message for the tools if there is none; an empty tool list alone is dropped."""
     first = next((message for message in transcript.messages if message.role != "event"), None)
     if transcript.tools is None:
-        return on_each_message(lambda message: drop_extras(message, NAME, "toolsAdded"))(transcript)
+        return on_each_message(_without_tools)(transcript)
     if first is not None and first.role == "system":
         return transcript
     if not transcript.tools:
         return replace(transcript, tools=None)
     return replace(transcript, messages=[Message("system", []), *transcript.messages])
+
+
+def _without_tools(message: Message) -> Message:
+    return drop_extras(message, NAME, "toolsAdded") if message.role == "system" else message
 
 
 def _add_title_event(transcript: Transcript) -> Transcript:

@@ -193,7 +193,7 @@ def _lift_mixed(native: Native, content: list[Native], reader: blocks.Reader) ->
             lifted.append((Message("user" if role in (*RESULT_ROLES, *INSERTED) else role, []), []))
         lifted[-1][0].parts.append(blocks.lift_block(block, reader, native.get("api")))
         lifted[-1][1].append(("content", i))
-    lifted[0][0].extras = make_extras(blocks.NAME, _outside_blocks(native, lifted))
+    lifted[0][0].extras = make_extras(blocks.NAME, _outside_blocks(native, lifted), row=None)
     return lifted
 
 

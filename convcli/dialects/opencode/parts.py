@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.families.google.parts import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, together, without_nulls
 from convcli.kit.results import in_words
 from convcli.kit.values import DATA_URL, MEDIA_TYPES, milliseconds_of_time, split_data_url, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
@@ -123,14 +123,13 @@ def _lift_result(state: Native, id_: str, name: str, usual: Mapping[str, Any], f
         del time["end"]
     extra |= {"time": time} if (time := other_keys(time, frame.started)) else {}
     result = ToolResult(id_, name, "error" if failed else "text", state["error" if failed else "output"])
-    files = [] if failed else state.get("attachments") or []
+    files, rest = [] if failed else state.get("attachments") or [], list[Native]()
     if files:
         media = [_lift_file(file, {**usual, "id": f"{usual['id']}{k:04}"}) for k, file in enumerate(files)]
         rest = [get_extras(file.extras, NAME) for file in media]
-        extra |= {"attachments": rest} if any(rest) else {}
         bare = [replace(file, extras=None) for file in media]
         result.kind, result.value = "multimodal", [*([Text(result.value)] if result.value else []), *bare]
-    result.extras = make_extras(NAME, extra)
+    result.extras = make_extras(NAME, extra, attachments=rest if any(rest) else None)
     return result
 
 
@@ -153,12 +152,12 @@ def write_part(part: Part, at: int, frame: Frame, answer: Message | None) -> Nat
     if isinstance(part, ToolCall):
         extra = omit(get_extras(part.extras, NAME), "state")
         content = {"type": "tool", "callID": part.id, "tool": part.name, "state": _write_state(part, at, frame, answer)}
-        return in_order({**frame.usual(at), **content, **extra})
+        return in_order({**frame.usual(at), **content, **together(extra)})
     return _put(part, {"type": "text", "text": part.text if isinstance(part, Text) else ""}, frame.usual(at))
 
 
 def _put(part: Part, content: Native, usual: Native) -> Native:
-    return in_order({**usual, **content, **get_extras(part.extras, NAME)})
+    return in_order({**usual, **content, **together(get_extras(part.extras, NAME))})
 
 
 def _write_file(media: Media, usual: Native) -> Native:
@@ -178,7 +177,7 @@ def _write_state(call: ToolCall, at: int, frame: Frame, answer: Message | None) 
     extra = get_extras(result.extras, NAME)
     end = milliseconds_of_time(answer.created_at)
     time = {**frame.started, **({} if end is None else {"end": end}), **extra.get("time", {})}
-    call_keys = omit(extra, "time", "attachments")
+    call_keys = together(omit(extra, "time", "attachments"))
     native: Native = {"input": call.arguments, **call_keys, "time": time}
     if result.kind == "error":
         return STATE.put({"status": "error", **native, "error": result.value}, None, sort=True)

@@ -78,6 +78,8 @@ EXPORT = Envelope(
 SHELL = {"id": "", "user_id": "", "title": ""}
 """Keys that an import requires since Open WebUI 0.6.20."""
 CHAT = Envelope("id=id title=title models params= history= messages= tags timestamp files", {"models": MODELS})
+STATED_TWICE = ("id", "title")
+"""Keys of a chat that an export states around it, too; where they differ, those around it count."""
 CONVERSATION = "#"
 """In `places`: the object with the history. It is the document, or a member of it."""
 OPEN, CLOSE = "<details ", "</details>"
@@ -116,7 +118,7 @@ def lift(document: Any) -> Transcript:
     if chat is document:
         transcript.extras = make_extras(NAME, extra)
         return transcript
-    stated = {"id": transcript.id, "title": transcript.title}
+    stated = {key: getattr(transcript, key) for key in STATED_TWICE}
     outer = EXPORT.lift(document, transcript) or {}
     extra |= {key: value for key, value in stated.items() if value is not None and value != getattr(transcript, key)}
     transcript.extras = make_extras(NAME, outer, chat=extra)
@@ -288,7 +290,10 @@ def write(transcript: Transcript, options: Options) -> Any:
     native |= {"history": {**as_object(extra.get("history")), **history}}
     native |= {"messages": [*branch, *extra.get("messages", [])]}
     chat = CHAT.write(transcript, {**omit(extra, "history", "messages", "params"), **native})
-    return chat if is_alone else {**SHELL, **EXPORT.write(transcript, outer, chat=chat)}
+    if is_alone:
+        return chat
+    chat |= {key: extra[key] for key in STATED_TWICE if key in extra and getattr(transcript, key) is not None}
+    return {**SHELL, **EXPORT.write(transcript, outer, chat=chat)}
 
 
 RESULTS = results.with_plain_failures(results.text_or_parts("Open WebUI"))

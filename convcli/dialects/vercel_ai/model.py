@@ -22,10 +22,10 @@ from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall
 
 NAME = "vercel-ai"
 MESSAGE = Keys("role content")
-CALL = Keys(f"type toolCallId toolName input args {OPTIONS}")
-RESULT = Keys("type toolCallId toolName output result isError")
-SHOWN_ONLY = ("approval", "dynamic", "rawInput", "state")
+SHOWN_ONLY = "approval dynamic rawInput state"
 """Keys of a call in a UI message that a model message does not define."""
+CALL = Keys(f"type toolCallId toolName input args {OPTIONS}", groups=SHOWN_ONLY)
+RESULT = Keys("type toolCallId toolName output result isError")
 
 
 def _table(role: str) -> BlockTable:
@@ -139,7 +139,7 @@ def _write_turn(message: Message, extra: Native) -> Native:
 
 def write_call(call: ToolCall) -> Native:
     """Writes a call; arguments that are not an object are written as their string."""
-    extra = omit(get_extras(call.extras, NAME), *SHOWN_ONLY)
+    extra = omit(get_extras(call.extras, NAME), *SHOWN_ONLY.split())
     options = write_provided(call.metadata, extra.pop(OPTIONS, {}))
     input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
     native = {"type": "tool-call", "toolCallId": call.id, "toolName": call.name, "input": input_}

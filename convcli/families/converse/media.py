@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, together, without_nulls
 from convcli.kit.values import pairs
 from convcli.model.transcript import Media, MediaKind, Part, ToolDefinition
 
@@ -133,7 +133,7 @@ def write_media(media: Media, service: ConverseService) -> Native | None:
     format_ = FORMATS[media.type].get(media.media_type or "") or extra.get("format")
     name = media.name or "" if media.type == "document" else None
     native = without_nulls({"format": format_ or None, "name": name, "source": source})
-    return MEDIA[media.type].put({**extra, **native}, None, sort=True)
+    return MEDIA[media.type].ordered({**together(extra), **native})
 
 
 def _write_source(media: Media, extra: Native, service: ConverseService) -> Native | None:
