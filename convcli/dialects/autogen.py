@@ -116,8 +116,12 @@ def _lift_envelope(native: Native, message: Message, source: str | None, role: s
     """Sets what surrounds the content of a row."""
     is_model = native["type"] in (*OF_MODEL, RESULT_TYPES["list"])
     extra = (MODEL_ROW if is_model else ROW).lift(native, message) or {}
-    message.name = source if source not in (None, role) and message.role != "tool" else None
-    extra |= {"source": source} if source not in (None, "assistant") and message.role == "tool" else {}
+    if is_model and message.role not in ("user", "assistant"):  # these rows have no source
+        extra |= {"source": native["source"]} if native.get("source") is not None else {}
+    elif message.role == "tool" or source is None:
+        extra |= {"source": native["source"]} if native.get("source") not in (None, "assistant") else {}
+    else:
+        message.name = source if source != role else None
     usage, rest = take_counts({} if is_model else native.get("models_usage") or {}, USAGE)
     message.usage = usage or None
     extra |= {"models_usage": rest} if rest else {}
@@ -250,7 +254,7 @@ def _write_item(part: Part) -> Any:
 
 def _write_row(message: Message, kind: str, form: str, **content: Any) -> Native:
     extra = dict(get_extras(message.extras, NAME))
-    has_source = form == "events" or message.role in ("user", "assistant")
+    has_source = form == "events" or message.role in ("user", "assistant") or "source" in extra
     source = extra.pop("source", message.name or ("assistant" if message.role == "tool" else message.role))
     content = {**content, **({"source": source} if has_source else {}), "type": kind}
     stated_type = extra.pop("type", kind)

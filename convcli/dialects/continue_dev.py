@@ -38,6 +38,7 @@ from convcli.kit.objects import (
     make_extras,
     objects_in,
     omit,
+    together,
     without_empty,
 )
 from convcli.kit.settings import whole
@@ -171,7 +172,7 @@ class _Session:
             *self.context.pairing.result(id_, None), [Text(native["content"])], failed=failed
         )
         result.status = FAILED[state["status"]] if failed else None
-        message = Message("tool", [result], extras=make_extras(NAME, rest, message=inside))
+        message = Message("tool", [result], extras=make_extras(NAME, rest, message=inside, again=None))
         self.context.add(message, (HISTORY, i), [("message", "content")])
 
     def _lift_message(self, item: Native, i: int) -> None:
@@ -200,7 +201,7 @@ class _Session:
         used += ["editorState"] * (item.get("editorState") == native.get("content"))
         answers = self._lift_calls(item, placed, i)
         message.parts = [part for part, _ in placed]
-        message.extras = make_extras(NAME, without_empty(item, *used), message=inside, usage=counted)
+        message.extras = make_extras(NAME, without_empty(item, *used), message=inside, usage=counted, again=None)
         self.context.add(message, (HISTORY, i), [path for _, path in placed])
         for answer, path in answers:
             self.context.add(answer, (HISTORY, i, *path), [("output",)])
@@ -311,7 +312,7 @@ def write(transcript: Transcript, _: Options) -> Any:
 
 
 def _write_item(native: Native, extra: Native, **keys: Any) -> Native:
-    return {"message": {**native, **extra.get("message", {})}, CONTEXT: [], **keys, **omit(extra, *INSIDE)}
+    return {"message": {**native, **extra.get("message", {})}, CONTEXT: [], **keys, **together(omit(extra, *INSIDE))}
 
 
 def _write_answer(result: ToolResult, extra: Native) -> Native:

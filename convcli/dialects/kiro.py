@@ -101,7 +101,7 @@ def _lift_tools(native: Any, transcript: Transcript, context: LiftContext) -> No
         if not isinstance(each, list):
             others[origin] = each
     transcript.tools = tools or None
-    add_extras(transcript, NAME, {"tools": others} if others else None)
+    add_extras(transcript, NAME, None, tools=others)
 
 
 def _lift_summary(native: Any, transcript: Transcript, context: LiftContext) -> None:
@@ -113,7 +113,7 @@ def _lift_summary(native: Any, transcript: Transcript, context: LiftContext) -> 
         message = Message("user", [Text(text)], replaces="all", extras=make_extras(NAME, rest))
         context.add(message, ("latest_summary",), [(0,) if is_list else ()])
     elif native:
-        add_extras(transcript, NAME, {"latest_summary": native})
+        add_extras(transcript, NAME, None, latest_summary=native)
 
 
 def _lift_question(native: Native, path: Path, context: LiftContext) -> None:
@@ -226,7 +226,7 @@ def _lift_block(block: Native, context: LiftContext) -> Part:
     elif kind == "toolResult" and isinstance(data, dict):
         part = _result(data, ("toolUseId", "json", "text"), context)
     if not isinstance(part, Opaque):
-        add_extras(part, NAME, {"block": rest} if rest else None)
+        add_extras(part, NAME, None, block=rest)
     return part
 
 

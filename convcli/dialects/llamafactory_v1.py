@@ -116,8 +116,7 @@ class _TypedMessages:
             if natives is None or len(natives) != 1 or value.lstrip()[:1] != "{":
                 return Opaque(NAME, native)
             call = calls.lift_call(natives[0], self.context)
-            if extra:
-                add_extras(call, NAME, {ITEM_KEYS: extra})
+            add_extras(call, NAME, None, **{ITEM_KEYS: extra})
             return call
         extras = make_extras(NAME, extra)
         if kind in FILES:

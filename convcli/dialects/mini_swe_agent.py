@@ -96,7 +96,7 @@ def _lift_facts(row: Native, extra: Native, message: Message) -> None:
         common.lift_usage(answered["usage"], message, NAME, common.USAGE)
     times = FACTS.lift({"timestamp": row.get("timestamp")}, message)
     facts = {**(FACTS.lift(extra, message) or {}), **({RESPONSE: answered} if answered else {})}
-    add_extras(message, NAME, {**(times or {}), **({EXTRA: facts} if facts else {})})
+    add_extras(message, NAME, times, **{EXTRA: facts})
 
 
 def _add_response(row: Native, path: Path, context: LiftContext, items: ItemReader) -> None:
@@ -113,7 +113,7 @@ def _add_response(row: Native, path: Path, context: LiftContext, items: ItemRead
     if row.get("usage"):
         common.lift_usage(row["usage"], message, NAME, USAGE)
     rest = except_keys(row, "object", "output", "model", "usage", EXTRA)
-    add_extras(message, NAME, {RESPONSE: rest} if rest else None)
+    add_extras(message, NAME, None, **{RESPONSE: rest})
 
 
 DIALECT = Dialect(

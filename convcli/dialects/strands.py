@@ -82,7 +82,7 @@ def _lift_row(row: Native, path: Path, context: LiftContext) -> None:
     extra = ROW.lift(row, message) or {}
     extra |= {"message": row["message"]} if key != "message" else {}
     extra |= {"message_id": row["message_id"]} if row["message_id"] != path[-1] else {}
-    add_extras(message, NAME, {ROW_KEYS: extra} if extra else {})
+    add_extras(message, NAME, None, **{ROW_KEYS: extra})
 
 
 def _lift_message(native: Native, path: Path, context: LiftContext) -> Message:
@@ -95,7 +95,7 @@ def _lift_message(native: Native, path: Path, context: LiftContext) -> Message:
     usage, rest = lift_usage(metadata.get("usage") or {}, USAGE)
     message.usage = usage or None
     metadata = {**omit(metadata, "usage"), **({"usage": rest} if rest else {})}
-    add_extras(message, NAME, {**extra, **({METADATA: metadata} if metadata else {})})
+    add_extras(message, NAME, extra, **{METADATA: metadata})
     return message
 
 

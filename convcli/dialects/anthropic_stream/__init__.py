@@ -87,8 +87,7 @@ def _lift_end(answer: Answer, message: Message) -> None:
         message.error = rest.pop("message", None)
         if rest.get("type") == FAILURE:
             del rest["type"]
-        if rest:
-            add_extras(message, SIBLING, {"error": rest})
+        add_extras(message, SIBLING, None, error=rest)
 
 
 # ---------------------------------------------------------------- write

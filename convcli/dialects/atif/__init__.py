@@ -70,7 +70,7 @@ def lift(document: Any) -> Transcript:
         _chain(context.messages, "", context)
         transcript.head = next((one.id for one in reversed(context.messages) if one.id is not None), None)
         rest = [except_keys(run, "steps") for run in runs]
-        add_extras(transcript, NAME, {RUNS: rest})
+        add_extras(transcript, NAME, None, **{RUNS: rest})
     for i, run in enumerate(runs):
         callers = {ref: result.tool_call_id for result in _results(context.messages) for ref in referred(result)}
         messages = _lift_steps(run, (RUNS, i), context)

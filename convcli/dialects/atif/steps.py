@@ -86,7 +86,7 @@ def lift_step(native: Native, step_path: Path, number: int, context: LiftContext
     rest = Usage(USAGE, COST).lift(native.get("metrics") or {}, message)
     for key, value in (("metrics", rest), ("observation", OBSERVATION.extra(observation))):
         extra |= {key: value} if value else {}
-    message.parts, message.extras = [part for part, _ in parts], make_extras(NAME, extra)
+    message.parts, message.extras = [part for part, _ in parts], make_extras(NAME, extra, observed=None)
     begin = len(context.messages)
     if message != Message("system", []) or not observation.get("results"):
         context.add(message, step_path, [node_path for _, node_path in parts])

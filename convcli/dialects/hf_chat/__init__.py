@@ -56,7 +56,7 @@ from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
 
 NAME = "hf-chat"
-ROW = Keys("messages= prompt= completion= chosen= rejected= label= tools= images image")
+ROW = Keys("messages= prompt= completion= chosen= rejected= label= tools= images image", groups=COUNT)
 MESSAGE = Keys("role tool_call_id name content reasoning_content tool_calls training training_detail")
 THOUGHTS = ("reasoning_content", "thinking", "reasoning")
 IGNORED = ("refusal", "audio", "function_call", "annotations")

@@ -91,7 +91,7 @@ BLOCKS = ROWS.table(
     ROWS.media("video", "video", IN_BLOCK, SOURCES),
 )
 CALLS = ROWS.table(
-    ROWS.call(
+    ROWS._replace(groups="error").call(
         *("tool_call", "name args id type", CALL),
         when=lambda one: one.raw_arguments is None and "error" not in get_extras(one.extras, NAME),
     ),

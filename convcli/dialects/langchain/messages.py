@@ -12,7 +12,7 @@ from convcli.families.openai import request as openai_request
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Native, add_extras, claim_names, get_extras, make_extras, omit, without_nulls
 from convcli.kit.texts import only_text
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolDefinition, ToolResult
@@ -156,9 +156,7 @@ def _lift_calls(body: Native, more: Native, context: LiftContext) -> Iterator[Pl
     calls: list[Placed] = [(_lift_call(native, key, context), (key, j)) for key, j, native in listed]
     older = more.get("tool_calls") or ()
     if not listed:
-        calls = [
-            (openai.lift_call(one, context), ("additional_kwargs", "tool_calls", j)) for j, one in enumerate(older)
-        ]
+        calls = [(_lift_openai(one, context), ("additional_kwargs", "tool_calls", j)) for j, one in enumerate(older)]
     if not listed or all(_repeats(native, [part for part, _ in calls]) for native in older):
         more.pop("tool_calls", None)
     yield from calls
@@ -167,9 +165,16 @@ def _lift_calls(body: Native, more: Native, context: LiftContext) -> Iterator[Pl
 def _lift_call(native: Native, key: str, context: LiftContext) -> Part:
     """Lifts a call in LangChain's own shape, or in OpenAI's, which some logs have."""
     if isinstance(native.get("function"), dict):
-        return openai.lift_call(native, context)
+        return _lift_openai(native, context)
     kind = "invalid_tool_call" if key == "invalid_tool_calls" else "tool_call"
     return CALLS.lift({**native, "type": kind, "name": native.get("name") or ""}, context)
+
+
+def _lift_openai(native: Native, context: LiftContext) -> Part:
+    """Lifts a call in OpenAI's shape, in which `error` does not mark an invalid one."""
+    part = openai.lift_call(native, context)
+    claim_names([part], NAME, "error")
+    return part
 
 
 def _lift_content(content: Any, calls: list[Part], context: LiftContext) -> Iterator[Placed]:
@@ -190,7 +195,7 @@ def _repeats(native: Native, calls: Iterable[Part]) -> bool:
     """True if a call, in the shape of any service, only repeats one of the calls."""
     alone = LiftContext(NAME, None)
     if isinstance(native.get("function"), dict):
-        part = openai.lift_call(native, alone)
+        part = _lift_openai(native, alone)
     else:
         input_ = native.get("input", native.get("args"))
         others = omit(native, "input")

@@ -35,10 +35,13 @@ from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolResult, Transcript
 
 RPC = Keys("jsonrpc id method params= result=")
-TOOLS = Keys("resultType tools= nextCursor ttlMs cacheScope _meta")
+OF_LISTS = "resultType nextCursor ttlMs cacheScope"
+OF_REQUESTS = "includeContext metadata task modelPreferences toolChoice"
+TOOLS = Keys("resultType tools= nextCursor ttlMs cacheScope _meta", groups=f"{OF_REQUESTS} stopReason")
 REQUEST = Keys(
     "messages= modelPreferences= systemPrompt= includeContext temperature= maxTokens= stopSequences= metadata "
-    "tools= toolChoice= task _meta"
+    "tools= toolChoice= task _meta",
+    groups=f"{OF_LISTS} stopReason",
 )
 PAYLOAD_EXTRAS = (
     *("nextCursor", "ttlMs", "cacheScope", "includeContext", "metadata", "task"),
@@ -182,13 +185,11 @@ def write(transcript: Transcript, options: Options) -> Any:
     return RPC.put({"params" if form == "request" else "result": payload}, rpc) if isinstance(rpc, dict) else payload
 
 
-_OF_LISTS = frozenset(("resultType", "nextCursor", "ttlMs", "cacheScope"))
-_OF_REQUESTS = frozenset(("includeContext", "metadata", "task", "modelPreferences", "toolChoice"))
 _ELSEWHERE = {
-    "request": _OF_LISTS | {"rpc", "stopReason"},
-    "tools": _OF_REQUESTS | {"rpc", "stopReason"},
-    "result": frozenset(("rpc",)),
-    "response": frozenset(("rpc",)),
+    "request": fields(f"{OF_LISTS} rpc stopReason"),
+    "tools": fields(f"{OF_REQUESTS} rpc stopReason"),
+    "result": fields("rpc"),
+    "response": fields("rpc"),
 }
 """Extras that belong to another form, or to the JSON-RPC message."""
 

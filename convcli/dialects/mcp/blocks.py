@@ -19,17 +19,16 @@ from convcli.wire import exact_json
 
 NAME = "mcp"
 
-TEXT = Keys("type= text= annotations _meta")
-MEDIA = Keys("type= data= mimeType= annotations _meta")
-LINK = Keys("type= uri= name= title description mimeType= size icons annotations _meta")
-RESOURCE = Keys("type= resource= annotations _meta")
+NOT_BLOCK_KEYS = "resource block"
+"""Extras that are not keys of the block itself."""
+TEXT = Keys("type= text= annotations _meta", groups=NOT_BLOCK_KEYS)
+MEDIA = Keys("type= data= mimeType= annotations _meta", groups=NOT_BLOCK_KEYS)
+LINK = Keys("type= uri= name= title description mimeType= size icons annotations _meta", groups=NOT_BLOCK_KEYS)
+RESOURCE = Keys("type= resource= annotations _meta", groups=NOT_BLOCK_KEYS)
 CONTENTS = Keys("uri= mimeType= text= blob= _meta")
 TOOL_USE = Keys("type= id= name= input= _meta")
 TOOL_RESULT = Keys("type= toolUseId= content= structuredContent= isError= _meta")
 CALL_RESULT = Keys("resultType content= structuredContent= isError= _meta")
-
-NOT_BLOCK_KEYS = frozenset(("resource", "block"))
-"""Extras that are not keys of the block itself."""
 
 
 # ---------------------------------------------------------------- lift
@@ -38,8 +37,7 @@ NOT_BLOCK_KEYS = frozenset(("resource", "block"))
 def lift_block(native: Native, context: LiftContext) -> Part:
     """Returns the part of a block; an unknown type is opaque."""
     lift = LIFT.get(native["type"])
-    would_collide = not NOT_BLOCK_KEYS.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
-    part = lift(native, context) if lift is not None and not would_collide else None
+    part = lift(native, context) if lift is not None else None
     return Opaque(NAME, native) if part is None else part
 
 
@@ -250,4 +248,4 @@ def _block_extras(part: Part) -> Native:
     extra = get_extras(part.extras, NAME)
     if isinstance(part, (ToolCall, ToolResult)):
         return extra
-    return omit(extra, *NOT_BLOCK_KEYS)
+    return omit(extra, *NOT_BLOCK_KEYS.split())

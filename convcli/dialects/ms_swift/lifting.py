@@ -186,8 +186,7 @@ class _MessageLifting:
         else:
             if weight != self.turn.weight and weight is not None:
                 extra = {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None} | extra
-            if extra:
-                add_extras(call, NAME, {AROUND: extra})
+            add_extras(call, NAME, None, **{AROUND: extra})
             parent: Path = ("..",) * len(self.context.origin.places[-1][0])
             self.part_paths.append((*parent, *place, "content"))
             self.turn.parts.append(call)

@@ -89,7 +89,7 @@ def _lift_end(answer: Answer, messages: list[Message]) -> None:
         rest = dict(answer.error)
         message.error = rest.pop("message") if isinstance(rest.get("message"), str) else None
         if rest:
-            add_extras(message, SIBLING, {"error": rest})
+            add_extras(message, SIBLING, None, error=rest)
 
 
 # ---------------------------------------------------------------- fit

@@ -94,7 +94,9 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     choice, extra_choice = common.lift_choices(native)
     tools = common.lift_tools(native, context)
     transcript = context.transcript(tools=tools, tool_choice=choice, settings=settings or None)
-    transcript.extras = make_extras(NAME, {**(REQUESTS.lift(native, transcript) or {}), **extra, **extra_choice}, header=None)
+    transcript.extras = make_extras(
+        NAME, {**(REQUESTS.lift(native, transcript) or {}), **extra, **extra_choice}, header=None
+    )
     return transcript
 
 

@@ -98,8 +98,8 @@ def _lift_request(native: Native, path: Path, instructions: Any, context: LiftCo
         extra[INSTRUCTIONS] = native[INSTRUCTIONS]
     for j, part in enumerate(native["parts"]):
         message, part_paths = _lift_part(part, context)
-        if extra and not j:
-            add_extras(message, NAME, {"request": extra})
+        if not j:
+            add_extras(message, NAME, None, request=extra)
         context.add(message, (*path, "parts", j), part_paths)
     if extra and not native["parts"]:
         sessions.add_event(context, native, path)

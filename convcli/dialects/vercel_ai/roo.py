@@ -12,7 +12,7 @@ from typing import Any
 from convcli.dialects.vercel_ai import model
 from convcli.dialects.vercel_ai.model import NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, set_extra_key
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Path, Reasoning, ToolResult
 
@@ -58,7 +58,7 @@ def lift_row(native: Native, path: Path, context: LiftContext) -> None:
             if isinstance(part, ToolResult) and part.kind == "text" and part.value.lstrip().startswith(FAILED):
                 output = {**get_extras(part.extras, NAME).get("output", {}), "type": "text"}
                 part.kind = "error"
-                add_extras(part, NAME, {"output": output})
+                part.extras = set_extra_key(part.extras, NAME, "output", output)
 
 
 def lift_thought(native: Native, path: Path, context: LiftContext) -> None:

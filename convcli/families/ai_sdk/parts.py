@@ -58,8 +58,7 @@ def provided(block: Block, key: str, owner: str) -> Block:
         part = block.read(omit(native, key), context)
         if part is not None:
             part.metadata, rest = lift_provided(native.get(key))
-            if rest:
-                add_extras(part, owner, {key: rest})
+            add_extras(part, owner, None, **{key: rest})
         return part
 
     def write(part: Any) -> Native | None:

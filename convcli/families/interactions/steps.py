@@ -159,7 +159,9 @@ class StepReader:
         """Returns the contents of a step, with their paths."""
         dialect, parts = self._context.dialect, list[Part]()
         for content in native.get("content") or []:
-            part = self._blocks.lift(content, self._context) if content["type"] in CONTENTS else Opaque(dialect, content)
+            part = (
+                self._blocks.lift(content, self._context) if content["type"] in CONTENTS else Opaque(dialect, content)
+            )
             if isinstance(part, Opaque):
                 part.extras = {dialect: dict(IN_CONTENT)}
             parts.append(part)

@@ -89,8 +89,7 @@ def _lift_choice(native: Native, index: int, context: LiftContext, answers: Answ
         message.stop_reason = answers.finish.get(finish, finish)
         if answers.finish_of.get(message.stop_reason, finish) != finish:
             extra["finish_reason"] = finish
-    if extra:
-        add_extras(message, context.dialect, {"choice": extra})
+    add_extras(message, context.dialect, None, choice=extra)
 
 
 # ---------------------------------------------------------------- write
