@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from convcli.model.transcript import APART as APART
 from convcli.model.transcript import Extras, Message, Part, ToolDefinition, Transcript
 
 Native = dict[str, Any]
@@ -135,10 +136,6 @@ def as_text(value: Any) -> str | None:
 def objects_in(value: Any) -> list[Native]:
     """Returns the objects in a list; none if the value is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-APART = "@"
-"""The extras key of the vendor's keys that have the name of one of ours, such as `row` for the keys of a row."""
 
 
 def keep_apart(extra: Native, names: Collection[str]) -> Native:

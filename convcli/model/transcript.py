@@ -22,6 +22,8 @@ import msgspec
 
 Extras: TypeAlias = dict[str, dict[str, Any]]
 """Facts that only one dialect can express, under that dialect's name, in the vendor's own keys."""
+APART = "@"
+"""The extras key of the vendor's keys that have the name of one of ours, such as `row` for the keys of a row."""
 
 Step: TypeAlias = str | int
 Path: TypeAlias = tuple[Step, ...]

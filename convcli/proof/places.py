@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import OUTSIDE, Path, Step, Transcript
+from convcli.model.transcript import APART, OUTSIDE, Path, Step, Transcript
 
 MOST_WAYS = 4096
 """Fields of a dialect whose paths are remembered."""
@@ -161,8 +161,10 @@ class Places:
         if not self._source.owns(dialect) or not present:
             return place
         steps = self._table.get(f"extras.{key}")
-        if steps is not None:
-            return self.climb(place, steps)
+        return self._key(dialect, key, place) if steps is None else self.climb(place, steps)
+
+    def _key(self, dialect: str, key: str, place: Path) -> Path:
+        """Returns the path of a key of an object, which may be around the node."""
         place = (OUTSIDE, *place) if dialect == self._around else place
         inside, other_keys = (*place, key), (*place[:-1], key)
         is_free_key = (
@@ -182,7 +184,10 @@ class Places:
         """
         if self._source is None or self._document is None or not self._source.owns(dialect):
             return None
-        rest = self._rest(self.extras(dialect, key, place, present=True), list(members))
+        members = list(members)
+        if key == APART and members:
+            return self._key(dialect, members[0], place)[:-1]
+        rest = self._rest(self.extras(dialect, key, place, present=True), members)
         if rest is not None:
             return rest
         steps = self._table.get(f"extras.{key}")

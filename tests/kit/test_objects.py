@@ -12,6 +12,7 @@ from convcli.kit.objects import (
     Keys,
     add_extras,
     as_object,
+    claim_names,
     drop_extras,
     except_keys,
     get_extras,
@@ -105,10 +106,14 @@ def test_a_record_keeps_an_object_under_a_key_and_nothing_where_that_is_empty() 
 
 def test_a_key_of_the_vendor_with_the_name_of_another_object_is_kept_apart_and_written() -> None:
     kept = {"x": {"@": {"a": 1}, "a": {"k": 2}}}
-    assert make_extras("x", {"a": 1}, a={"k": 2}) == set_extra_key({"x": {"a": 1}}, "x", "a", {"k": 2}) == kept
-    assert make_extras("x", {"a": 1}, a=None) == set_extra_key({"x": {"a": 1}}, "x", "a", {}) == {"x": {"@": {"a": 1}}}
+    assert make_extras("x", {"a": 1}, a={"k": 2}) == kept
+    assert make_extras("x", {"a": 1}, a=None) == {"x": {"@": {"a": 1}}}
     message = Message("user", [], extras={"x": {"a": 1}})
-    add_extras(message, "x", {"a": {"k": 2}})
+    claim_names([message], "x", "a", "b")
+    assert message.extras == make_extras("x", Keys("b", groups="a").extra({"a": 1}))
+    assert set_extra_key(message.extras, "x", "a", {"k": 2}) == kept
+    message = Message("user", [], extras={"x": {"a": 1}})
+    add_extras(message, "x", None, a={"k": 2})
     assert message.extras == kept
     assert Keys("b a").put({"b": 0}, {"@": {"a": 1}}) == {"b": 0, "a": 1}
     assert Envelope("a b").write(message, {"@": {"a": 1}, "b": 0}) == {"a": 1, "b": 0}

@@ -148,3 +148,10 @@ def test_an_event_of_an_unknown_kind_is_kept_and_reported_and_the_stream_is_not_
         Rows([{"type": "response.created", "response": {}}, *rows[1:]]), "openai-responses-stream", "gemini"
     )
     assert ("dropped", "extras.openai-responses.events", "/1") in lost
+
+
+def test_a_key_that_is_kept_apart_is_lost_at_its_own_path() -> None:
+    content = [{"type": "input_text", "text": "Look.", "item": "mine"}]
+    document = {"model": "gpt-5", "input": [{"role": "user", "content": content}]}
+    where = "/input/0/content/0/item"
+    assert ("dropped", "extras.openai-responses.@.item", where) in reported(document, "openai-responses", "ollama")

@@ -11,7 +11,7 @@ from convcli.model.errors import ContentError
 from convcli.model.transcript import ToolDefinition
 from convcli.wire import exact_json
 
-TOOL = Keys("type name description parameters strict", groups="tool beside")
+TOOL = Keys("type name description parameters strict", groups="tool")
 
 
 def listed(value: Any, accepts: Callable[[Any], bool]) -> list[Any] | None:
@@ -38,12 +38,15 @@ def lift_tool(native: Native) -> ToolDefinition:
     if (native.get("type") or "function") != "function":
         return ToolDefinition(native.get("name") or str(native["type"]), extras={NAME: {"tool": native}})
     body = native.get("function", native)
-    extra = {**(TOOL.extra(body) or {})}
-    if body is not native:
-        outer = except_keys(native, "type", "function")
-        extra |= {"beside": outer} if outer else {}
+    outer = {} if body is native else except_keys(native, "type", "function")
     description, strict = body.get("description") or None, body.get("strict")
-    return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=make_extras(NAME, extra))
+    return ToolDefinition(
+        body["name"],
+        description,
+        body.get("parameters"),
+        strict,
+        extras=make_extras(NAME, TOOL.extra(body), beside=outer),
+    )
 
 
 def write_tool(tool: ToolDefinition) -> Native:
