@@ -21,7 +21,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.settings import Settings
-from convcli.kit.supported import METADATA, TURNS, fields, media
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.values import MEDIA_TYPES, kind_of_type, pairs, paths
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import (
@@ -263,7 +263,11 @@ FIT: tuple[Pass, ...] = (
 )
 
 SUPPORTS = (
-    TURNS | METADATA | media(names="data url fileId mediaType") | MESSAGE.supports("message") | SETTINGS.supports()
+    TURNS
+    | media(names="data fileId mediaType")
+    | fields("video.url text.metadata reasoning.metadata")
+    | MESSAGE.supports("message")
+    | SETTINGS.supports()
 )
 SUPPORTS |= fields("model message.error message.stopReason tool_result.name tool_result.isError")
 

@@ -42,7 +42,7 @@ from convcli.kit.objects import (
     without_empty,
 )
 from convcli.kit.settings import whole
-from convcli.kit.supported import CALLS, SOURCES, TEXTS, fields, media
+from convcli.kit.supported import CALLS, TEXTS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, take_counts
 from convcli.model.dialect import Dialect, Options, Program
@@ -413,7 +413,7 @@ PROGRAM = Program(
     resent=lambda part: "thoughts as texts" if isinstance(part, Reasoning) else None,
 )
 
-SUPPORTS = TEXTS | CALLS | PARTS.supports() | media("image", SOURCES) | SESSION.supports()
+SUPPORTS = TEXTS | CALLS | PARTS.supports() | media("image", "data url mediaType") | SESSION.supports()
 SUPPORTS |= fields(
     "message.usage message.replaces reasoning.text reasoning.metadata tool_call.rawArguments tool_result.isError "
     "tool_result.status"

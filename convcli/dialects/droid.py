@@ -48,7 +48,7 @@ from convcli.kit.sessions import (
     set_times,
 )
 from convcli.kit.settings import whole
-from convcli.kit.supported import TEXTS, fields, media
+from convcli.kit.supported import TEXTS, fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.document import Rows
@@ -226,8 +226,8 @@ PROGRAM = Program(
 PROGRAM_TURNS = ProgramTurns(tags("system-reminder"), NAME, {("visibility",): {"llm_only": "llm_only"}})
 """Reminders, and messages only for the model: a recorded session of June 2026."""
 
-SUPPORTS = TEXTS | BLOCKS.supports() | HEADER.supports() | ROW.supports("message") | media()
-SUPPORTS |= fields("message.model message.stopReason message.usage refusal.text tool_result.name")
+SUPPORTS = TEXTS | BLOCKS.supports() | HEADER.supports() | ROW.supports("message")
+SUPPORTS |= fields("message.model message.stopReason message.usage tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

@@ -19,7 +19,7 @@ from convcli.families.google import fitting, turns
 from convcli.families.google.config import COUNTS, lift_usage, write_usage
 from convcli.families.google.contents import adopt, lift_contents, write_contents
 from convcli.families.google.keys import Service, Shape, Writer, names
-from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS
+from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS, OF_PARTS
 from convcli.kit import custom, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import settle_by_reading_back
@@ -33,7 +33,7 @@ from convcli.kit.sessions import (
     row_of_event,
     set_models_of_answers,
 )
-from convcli.kit.supported import METADATA, TURNS, counted, fields, media
+from convcli.kit.supported import TURNS, counted, fields
 from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds, usage_places
 from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Dialect, Options
@@ -200,7 +200,7 @@ FIT = (
     settle_by_reading_back(lift, write, "session"),
 )
 
-SUPPORTS = TURNS | METADATA | media() | counted(COUNTS)
+SUPPORTS = TURNS | OF_PARTS | counted(COUNTS)
 SUPPORTS |= fields(
     "id updatedAt message.id message.name message.createdAt message.model tool_result.name tool_result.isError"
 )

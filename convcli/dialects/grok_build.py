@@ -30,7 +30,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, except_keys, get_extras, make_extras
 from convcli.kit.settings import whole
-from convcli.kit.supported import SOURCES, TURNS, fields, media
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, write_arguments
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
@@ -255,8 +255,8 @@ PROGRAM = Program(
     directory=_directory,
 )
 
-SUPPORTS = TURNS | media("image", SOURCES)
-SUPPORTS |= fields("message.model reasoning.summary reasoning.metadata tool_call.rawArguments tool_result.isError")
+SUPPORTS = TURNS | media("image", "data url mediaType")
+SUPPORTS |= fields("message.model reasoning.summary reasoning.metadata tool_call.rawArguments")
 
 DIALECT = Dialect(
     name=NAME,

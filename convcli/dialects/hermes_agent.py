@@ -155,8 +155,15 @@ FIT: tuple[Pass, ...] = (
     fitting.settle_by_reading_back(lift, write, "session"),
 )
 
-SUPPORTS = TURNS | media("image audio") | SESSION.supports() | MESSAGE.supports("message")
-SUPPORTS |= fields("tool_call.rawArguments tool_result.name tool_result.isError")
+SUPPORTS = (
+    TURNS
+    | media("image", "data url mediaType detail")
+    | media("audio", "data mediaType")
+    | media("document", "data fileId mediaType name")
+    | SESSION.supports()
+    | MESSAGE.supports("message")
+)
+SUPPORTS |= fields("tool_call.rawArguments tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

@@ -144,7 +144,7 @@ DIALECT = Dialect(
     supports=supported.TEXTS
     | supported.CALLS
     | supported.OPAQUE
-    | supported.media("image audio video", supported.SOURCES)
+    | supported.media("image audio video", "data url mediaType")
     | supported.fields("message.name reasoning.text tool_call.rawArguments tool_result.isError"),
     reasons={
         **sessions.NOTHING_SENT,

@@ -353,7 +353,13 @@ def _has_messages(survey: Survey) -> Iterator[Breach]:
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORT, TREE)}
 ONE_NODE = "an answer and its results are one message of LibreChat"
 
-SUPPORTS = TURNS | media() | CONVERSATION.supports() | MESSAGE.supports("message") | SETTINGS.supports()
+SUPPORTS = (
+    TURNS
+    | media(names="fileId mediaType name")
+    | CONVERSATION.supports()
+    | MESSAGE.supports("message")
+    | SETTINGS.supports()
+)
 SUPPORTS |= fields("model head message.parentId message.usage tool_call.rawArguments tool_result.name")
 
 DIALECT = Dialect(

@@ -182,7 +182,7 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    supports=LIST | CALLS | BLOCKS.supports() | fields("message.name tool_result.name tool_result.isError"),
+    supports=LIST | CALLS | BLOCKS.supports() | fields("message.name tool_result.name"),
     reasons={
         "metadata": "LlamaIndex stores Anthropic's signatures of thoughts, and no other metadata",
         "refusal": "LlamaIndex has no block for a refusal: it is written as text",

@@ -216,7 +216,7 @@ RULES = (
     tools.unique(),
 )
 
-SUPPORTS = TEXTS | CALLS | OPAQUE | fields("refusal.text tool_result.name tool_result.isError")
+SUPPORTS = TEXTS | CALLS | OPAQUE | fields("tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

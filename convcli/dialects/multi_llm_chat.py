@@ -145,7 +145,7 @@ RULES = (
     links.paired(links.PairingRules(where="later")),
 )
 
-SUPPORTS = TEXTS | CALLS | OPAQUE | fields("message.name tool_result.name tool_result.isError")
+SUPPORTS = TEXTS | CALLS | OPAQUE | fields("message.name tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

@@ -226,7 +226,7 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
 
 
 SUPPORTS = TEXTS | CALLS | BLOCKS.supports() | media(names="data url mediaType") | MESSAGE.supports("message")
-SUPPORTS |= fields("message.usage tool_result.name tool_result.isError")
+SUPPORTS |= fields("message.usage tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

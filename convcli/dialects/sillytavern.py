@@ -27,7 +27,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit
 from convcli.kit.settings import Setting
-from convcli.kit.supported import SOURCES, TURNS, fields, media
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import DATA_URL, paths, read_arguments, write_arguments
 from convcli.model.dialect import Dialect, Options
@@ -276,8 +276,14 @@ FIT = (
     fitting.settle_by_reading_back(lift, write, "chat"),
 )
 
-SUPPORTS = TURNS | media("image", SOURCES) | HEADER.supports() | ROW.supports("message") | EXTRA.supports("message")
-SUPPORTS |= fields("message.name tool_call.rawArguments tool_result.isError")
+SUPPORTS = (
+    TURNS
+    | media("image", "data url path mediaType")
+    | HEADER.supports()
+    | ROW.supports("message")
+    | EXTRA.supports("message")
+)
+SUPPORTS |= fields("message.name tool_call.rawArguments")
 
 DIALECT = Dialect(
     name=NAME,

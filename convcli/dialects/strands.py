@@ -212,7 +212,7 @@ PROGRAM = Program(
     fit=_for_default_agent,
 )
 
-SUPPORTS = OF_BLOCKS | MESSAGE.supports("message") | counted(USAGE)
+SUPPORTS = (OF_BLOCKS - {"document.text"}) | MESSAGE.supports("message") | counted(USAGE)
 
 DIALECT = Dialect(
     name=NAME,

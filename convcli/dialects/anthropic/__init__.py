@@ -121,7 +121,7 @@ ANSWER: tuple[Pass, ...] = (
     policy.drop_empty_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
-COMMON = TEXTS | BLOCKS.supports() | {"refusal.text"}
+COMMON = TEXTS | BLOCKS.supports()
 OF_ANSWERS = counted(USAGE) | {"message.stopReason"}
 
 DIALECT = Dialect(

@@ -235,7 +235,7 @@ REPEATS = fields(
 
 
 SUPPORTS = TEXTS | BLOCKS.supports() | counted(USAGE)
-SUPPORTS |= fields("refusal.text id model message.id message.model message.stopReason message.error")
+SUPPORTS |= fields("id model message.id message.model message.stopReason message.error")
 
 DIALECT = Dialect(
     name=NAME,

@@ -45,7 +45,7 @@ from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.passes import on_messages as on_messages
 from convcli.kit.renaming import Alphabet, make_ids_distinct
 from convcli.kit.results import TEXT_AND_FILES, apply_convention, one_result_each, with_parts
-from convcli.kit.supported import SOURCES, TURNS, fields, media
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -182,10 +182,10 @@ PROGRAM_TURNS = ProgramTurns({}, NAME, {("isAutopilotContinuation",): {True: "au
 """Messages of the autopilot's loop: the key is in UserMessageData of github-copilot-sdk 1.0.27, read 2026-11-27; the
 program's source is not public. What it adds to a user's text is apart, as `transformedContent`."""
 
-SUPPORTS = TURNS | media("image", f"{SOURCES} name") | media("audio video document") | ROW.supports("message")
+SUPPORTS = TURNS | media(names="data mediaType name") | ROW.supports("message")
 SUPPORTS |= fields(
     "id cwd createdAt message.model message.usage message.replaces message.parentCallId tool_call.custom "
-    "tool_call.rawArguments tool_result.isError"
+    "tool_call.rawArguments"
 )
 
 DIALECT = Dialect(

@@ -100,7 +100,7 @@ PROGRAM_TURNS = ProgramTurns({}, NAME, {("metadata", "userVisible"): {False: "ag
 """Messages only for the model, such as hints of a directory: MessageMetadata::agent_only of block/goose, seen in
 excerpts of the source on 2026-11-27. A summary stays."""
 
-SUPPORTS = TURNS | media("image") | SESSION.supports() | MESSAGE.supports("message")
+SUPPORTS = TURNS | media("image", "data mediaType") | SESSION.supports() | MESSAGE.supports("message")
 SUPPORTS |= fields(
     "message.model message.provider message.replaces reasoning.metadata tool_call.metadata tool_result.name "
     "tool_result.isError"

@@ -221,11 +221,8 @@ PROGRAM = Program(
     directory=_directory,
 )
 
-SUPPORTS = TURNS | media() | ROW.supports("message")
-SUPPORTS |= fields(
-    "message.model message.cost message.usage reasoning.metadata tool_call.rawArguments tool_result.name "
-    "tool_result.isError"
-)
+SUPPORTS = TURNS | media("image document", "url path") | ROW.supports("message")
+SUPPORTS |= fields("message.model message.cost message.usage reasoning.metadata tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

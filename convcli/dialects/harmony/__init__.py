@@ -234,7 +234,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(ROW_TEXTS,),
-    supports=training.SUPPORTS | {"message.name"},
+    supports=training.SUPPORTS | {"message.name", "tool_call.rawArguments"},
     reasons={
         **training.REASONS,
         "message": "in harmony a result answers a call of the turn before it, and an instruction is not empty",

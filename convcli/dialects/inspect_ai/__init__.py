@@ -189,7 +189,7 @@ COMMON = (
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in ("messages", "sample")}
 
 SUPPORTS = TEXTS | CALLS | BLOCKS.supports() | media(names="data url path mediaType")
-SUPPORTS |= fields("message.id message.model tool_result.name tool_result.isError")
+SUPPORTS |= fields("message.id message.model tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

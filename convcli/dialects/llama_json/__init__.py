@@ -282,7 +282,7 @@ def _paired(survey: Survey) -> Iterable[Breach]:
 PAIRED = ("missing-tool-result", "orphan-tool-result", "misplaced-tool-result")
 RULES = (Rule(PAIRED, _paired, of_sent=("missing-tool-result", "misplaced-tool-result")),)
 
-SUPPORTS = TEXTS | TOOLS | NAMED_CALLS | fields("reasoning.text refusal.text tool_result.name tool_result.isError")
+SUPPORTS = TEXTS | TOOLS | NAMED_CALLS | fields("reasoning.text tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

@@ -27,7 +27,7 @@ from convcli.kit import fitting, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.supported import CALLS, LIST, SOURCES, fields, media
+from convcli.kit.supported import CALLS, LIST, fields, media
 from convcli.kit.supported import TOOLS as TOOL_FIELDS
 from convcli.kit.texts import text_of
 from convcli.model.branches import active
@@ -223,7 +223,7 @@ def _write_answer(transcript: Transcript, _: Native) -> Native:
 _WRITE = {"tools": _write_list, "result": _write_result, "request": _write_request, "response": _write_answer}
 
 
-COMMON = LIST | CALLS | media(names=SOURCES) | fields("refusal.text tool_result.isError")
+COMMON = LIST | CALLS | media(names="data url text mediaType") | fields("tool_result.isError")
 WITH_TOOLS = COMMON | TOOL_FIELDS | fields("tool.title tool.outputSchema tool.annotations")
 SUPPORTS = {
     "request": WITH_TOOLS | fields("model toolChoice settings.temperature settings.maxOutputTokens settings.stop"),

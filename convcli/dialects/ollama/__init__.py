@@ -40,7 +40,7 @@ from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.results import one_result_each, results_behind_calls
 from convcli.kit.settings import Setting, Settings, in_snake_case
-from convcli.kit.supported import CALLS, SOURCES, TEXTS, TOOLS, counted, fields, media
+from convcli.kit.supported import CALLS, TEXTS, TOOLS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
@@ -219,7 +219,7 @@ RULES = (
     tools.schemas(tools.SchemaDemands(bare=True)),
 )
 
-SUPPORTS = TEXTS | CALLS | media("image", SOURCES) | fields("reasoning.text refusal.text tool_result.name")
+SUPPORTS = TEXTS | CALLS | media("image", "data mediaType") | fields("reasoning.text tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

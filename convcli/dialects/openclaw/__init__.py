@@ -39,7 +39,7 @@ from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, make_extras, objects_in, omit
-from convcli.kit.supported import SOURCES, TOOLS, TURNS, fields, media
+from convcli.kit.supported import TOOLS, TURNS, fields, media
 from convcli.kit.values import milliseconds_of_time, paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -162,7 +162,7 @@ COUNT = "/*/message/usage/input"
 """The count without tokens read from and written to a cache, which convcli's count includes."""
 INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
 """What an injected call may repeat."""
-SUPPORTS = TURNS | TOOLS | media("image", SOURCES) | media("audio video document")
+SUPPORTS = TURNS | TOOLS | media("image", "data mediaType")
 SUPPORTS |= fields(
     "id cwd model message.model message.usage message.cost message.provider message.stopReason message.error "
     "tool_call.rawArguments tool_result.name tool_result.isError"

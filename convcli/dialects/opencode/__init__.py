@@ -70,8 +70,8 @@ PROGRAM_TURNS = ProgramTurns(tags("system-reminder"), NAME, part_flag="synthetic
 """Reminders of a mode: session/reminders.ts of anomalyco/opencode at 0bd96d2e, read 2026-11-27. Other synthetic texts
 have the content of files that the user named, so they stay."""
 
-SUPPORTS = TURNS | media() | INFO.supports() | ANSWER.supports("message")
-SUPPORTS |= fields("createdAt updatedAt message.createdAt message.usage tool_result.name tool_result.isError")
+SUPPORTS = TURNS | media(names="data url mediaType name") | INFO.supports() | ANSWER.supports("message")
+SUPPORTS |= fields("createdAt updatedAt message.createdAt message.usage tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

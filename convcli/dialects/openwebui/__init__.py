@@ -282,7 +282,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     """Returns a chat of an export, or only its conversation."""
     is_alone = options.form == ALONE
     outer = dict(get_extras(transcript.extras, NAME))
-    extra = outer if is_alone else dict(outer.pop("chat", {}))
+    extra = dict(as_object(outer.pop("chat", outer if is_alone else None)))
     system = instruction_of(transcript.messages)
     history, branch = write_history(transcript)
     params = {**({"system": system} if system else {}), **as_object(extra.get("params"))}
@@ -308,7 +308,7 @@ COMMON: tuple[Pass, ...] = (
     *NODES,
 )
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORTED, ALONE)}
-SUPPORTS = TURNS | media("image", "data url mediaType name detail") | media("document", "fileId text mediaType name")
+SUPPORTS = TURNS | media("image", "data url mediaType detail") | media("document", "fileId text mediaType name")
 SUPPORTS |= fields(
     "id title model head message.id message.parentId message.createdAt message.model message.usage message.error "
     "text.metadata reasoning.summary reasoning.metadata tool_call.metadata tool_result.metadata tool_call.rawArguments "

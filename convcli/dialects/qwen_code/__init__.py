@@ -26,9 +26,9 @@ from convcli.dialects.qwen_code.lifting import lift
 from convcli.dialects.qwen_code.rows import NAME, ROW, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google.config import COUNTS
-from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS
+from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS, OF_PARTS
 from convcli.kit import sessions
-from convcli.kit.supported import METADATA, TURNS, counted, fields, media
+from convcli.kit.supported import TURNS, counted, fields
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -96,7 +96,7 @@ PROGRAM_TURNS = ProgramTurns(
 """The environment and reminders (environmentContext.ts of QwenLM/qwen-code at 02abc17a, read 2026-11-27), the output of
 hooks, and notices of background tasks (sessions of 0.21)."""
 
-SUPPORTS = TURNS | METADATA | media() | ROW.supports("message") | counted(COUNTS)
+SUPPORTS = TURNS | OF_PARTS | ROW.supports("message") | counted(COUNTS)
 SUPPORTS |= fields("id title cwd head message.replaces tool_result.name tool_result.isError tool_result.status")
 
 DIALECT = Dialect(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convcli.families.anthropic.blocks import REASONS as OF_BLOCKS
-from convcli.kit.supported import SOURCES, TURNS, fields, media
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
@@ -20,7 +20,7 @@ PLACES: dict[str, Path] = {
     **dict.fromkeys((f"extras.{key}" for key in ("type", "error", "block", "source")), ()),
     "extras.cachePoint": ("..",),
 }
-SUPPORTS = TURNS | media(names=SOURCES)
+SUPPORTS = TURNS | media(names="data url mediaType") | {"document.text"}
 SUPPORTS |= fields("document.name reasoning.metadata tool_result.isError")
 """Fields that blocks have a key for."""
 REASONS = {

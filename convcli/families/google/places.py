@@ -65,8 +65,10 @@ SETTING_KEYS = {
     "reasoningBudget": "thinkingConfig/thinkingBudget",
 }
 
-SUPPORTS = TURNS | METADATA | media()
-SUPPORTS |= fields("refusal.text tool_result.name tool_result.isError")
+OF_PARTS = media(names="data url mediaType name") | (METADATA - fields("refusal.metadata tool_result.metadata"))
+"""Fields of media, and signatures. There is no part for a refusal, and the answer to a call has no signature."""
+SUPPORTS = TURNS | OF_PARTS
+SUPPORTS |= fields("tool_result.name tool_result.isError")
 """Fields that every form has."""
 SUPPORTS_BY_FORM = {
     "request": SUPPORTS

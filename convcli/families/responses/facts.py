@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convcli.families.responses.response import USAGE
-from convcli.kit.supported import CALLS, ITEMS, METADATA, OPAQUE, SOURCES, TOOLS, counted, fields, media
+from convcli.kit.supported import CALLS, ITEMS, METADATA, OPAQUE, TOOLS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
@@ -23,7 +23,9 @@ PLACES: dict[str, Path] = {
     **usage_places(USAGE, "..", "..", "usage"),
 }
 
-COMMON = ITEMS | CALLS | METADATA | OPAQUE | media("image", f"{SOURCES} detail") | media("audio video document")
+FILES = media("image", "data url fileId mediaType detail") | media("document", "data url fileId mediaType name detail")
+"""Fields of media: there are images and files."""
+COMMON = ITEMS | CALLS | OPAQUE | (METADATA - media(names="metadata")) | FILES
 COMMON |= fields("reasoning refusal.text tool_call.rawArguments tool_call.custom tool_result.name")
 """Fields that both a request and a response have."""
 OF_RESPONSES = counted(USAGE) | fields("id createdAt model message.stopReason message.error")

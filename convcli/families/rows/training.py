@@ -90,7 +90,7 @@ RULES = (
 """The rules of all rows whose calls and results have no ids."""
 
 SUPPORTS = TEXTS | TOOLS | NAMED_CALLS
-SUPPORTS |= fields("reasoning.text tool_call.rawArguments tool_result.name tool_result.isError")
+SUPPORTS |= fields("reasoning.text tool_result.name")
 """Fields that such rows have, in addition to each format's own."""
 FILES = media("image video audio", "data url path mediaType")
 """Fields of rows that name files only by location."""
