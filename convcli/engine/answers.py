@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.kit.objects import merge
+from convcli.kit.objects import APART, merge, omit, together
 from convcli.model.branches import branch
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, PartPaths, Path, Text, ToolCall, ToolResult, Transcript
@@ -43,7 +43,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     transcript = dialect.lift(document)
     if not isinstance(document, dict) or not transcript.extras or not transcript.messages:
         return transcript
-    for owner, extra in transcript.extras.items():
+    for owner, extra in ((owner, together(extra)) for owner, extra in transcript.extras.items()):
         unread = [key for key in extra if key in document and extra[key] == document[key]]
         conversation = next((key for key in CONVERSATIONS if key in unread), None)
         if conversation is not None:
@@ -117,11 +117,18 @@ def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: s
     own = transcript.origin
     if answer is None or own is None:
         return transcript
-    extra = {name: value for name, value in (transcript.extras or {})[owner].items() if name != key}
-    extra |= {key: answer.rest} if answer.rest else {}
+    extra = _with_rest((transcript.extras or {})[owner], key, answer.rest)
     extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
     origin = replace(own, places=[*own.places, *answer.places], generated_ids=own.generated_ids | answer.invented)
     return replace(transcript, messages=[*transcript.messages, *answer.messages], extras=extras or None, origin=origin)
+
+
+def _with_rest(extra: dict[str, Any], key: str, rest: dict[str, Any]) -> dict[str, Any]:
+    """The extras with the rest of what was read under a key of the document, which may be kept apart."""
+    if key in extra:
+        return {**omit(extra, key), **({key: rest} if rest else {})}
+    apart = _with_rest(extra[APART], key, rest)
+    return {**omit(extra, APART), **({APART: apart} if apart else {})}
 
 
 def _answer(value: Any, key: str, transcript: Transcript, dialect: Dialect) -> _Answer | None:
