@@ -76,7 +76,7 @@ def of_output(
         return [_finding(breach, _whole) for breach in breaches]
     places = Places(before, source)
     placing = _in_source(before, after, places)
-    return [_finding(breach, lambda at: places.existing(placing(at))) for breach in breaches]
+    return [_finding(breach, lambda at: places.present(placing(at))) for breach in breaches]
 
 
 ROOT = NodeRef()
@@ -120,15 +120,16 @@ def _finding(breach: Breach, placing: Placing) -> Finding:
 
 def _in_source(before: Transcript, after: Transcript, places: Places) -> Placing:
     """Maps nodes of `after` to paths in the document of `before`; a generated node maps to the one before it."""
-    tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
+    named = [tool.name for tool in before.tools or ()]
     in_message: Placing | None = None
 
     def placing(at: NodeRef) -> Path:
         nonlocal in_message
         if at.tool != NO_INDEX:
             name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
-            index = tools.get(name, at.tool)
-            return path_of(places, replace(at, tool=index) if index < len(tools) else NodeRef(field="tools"))
+            is_same = named[at.tool : at.tool + 1] == [name] or name not in named
+            index = at.tool if is_same else named.index(name)
+            return path_of(places, replace(at, tool=index) if index < len(named) else NodeRef(field="tools"))
         if at.message == NO_INDEX:
             return path_of(places, replace(at, steps=()))
         if in_message is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from convcli.validation import schemas
 from convcli.validation.unknown import CODE as UNKNOWN
 from convcli.validation.verdict import rules_of
 from tests import tiers
-from tests.support import documents, names, sample_files, samples_of, untouched
+from tests.support import acceptable_of, documents, names, sample_files, samples_of, untouched
 
 SEVERITIES = ("info", "warning", "error")
 WARNING, ERROR = 1, 2
@@ -190,3 +191,21 @@ def test_l14_a_session_that_only_began_is_found_by_validate_and_refused_by_conve
         if dialect.is_written and not refused - {"no-messages"}:
             (done,) = item_results([Document("", 0, document, b"", dialect)], dialect)
             assert ("no-messages" in codes_of(done.findings)) == ("no-messages" in found)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_finding_on_a_document_and_on_the_output_has_one_place(name: str) -> None:
+    source, target = dialects.get(name), dialects.get("openai-chat" if name != "openai-chat" else "anthropic")
+    for sample in acceptable_of(name):
+        found = pipeline.validate(sample.document, source)
+        with suppress(RefusedError):
+            reported = pipeline.convert(sample.document, source, target).findings if found else []
+            for code in {finding.code for finding in found} & {finding.code for finding in reported}:
+                ours, theirs = (sorted(one.where for one in each if one.code == code) for each in (found, reported))
+                if len(ours) == len(theirs):
+                    assert all(map(is_at, ours, theirs)), f"{sample}: {code} at {ours}, in the report at {theirs}"
+
+
+def is_at(one: str, other: str) -> bool:
+    """Are both the same node, or is one a field of the other?"""
+    return one == other or (one != "" != other and (one.startswith(f"{other}/") or other.startswith(f"{one}/")))

@@ -28,7 +28,7 @@ def rooted(*, fixed: bool = False) -> Rule:
         yield from _cycles(survey, first)
 
     codes = ("duplicate-message-id", *(() if fixed else ("missing-parent",)), "parent-cycle")
-    return Rule(codes, check, of_input=("parent-cycle",))
+    return Rule(codes, check, of_input=codes)
 
 
 def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
