@@ -67,7 +67,7 @@ def of_file(path: Path, name: str | None, target: str | None) -> tuple[str, Code
 
 def noted(findings: Iterable[Finding]) -> Codes:
     """The codes that notes on a file name as those of the file itself, where its conversion was judged."""
-    notes = (one.message.split(" finds ")[1] for one in findings if one.code == CONVERTED)
+    notes = (one.message.split("as it is, it has ")[1] for one in findings if one.code == CONVERTED)
     return {note.split()[0]: ERROR for note in notes}
 
 
