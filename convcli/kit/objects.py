@@ -177,9 +177,12 @@ def add_extras(record: Any, owner: str, extra: Native | None, /, **inside: Any) 
     does: the owner's keys of these names, which are there already, are kept apart."""
     if inside:
         claim_names([record], owner, *inside)
-    extra = {**(extra or {}), **{key: value for key, value in inside.items() if value}}
+    known = get_extras(record.extras, owner)
+    extra = {**keep_apart(extra or {}, inside.keys()), **{key: value for key, value in inside.items() if value}}
+    if APART in extra and APART in known:
+        extra[APART] = {**known[APART], **extra[APART]}
     if extra:
-        record.extras = {**(record.extras or {}), owner: {**get_extras(record.extras, owner), **extra}}
+        record.extras = {**(record.extras or {}), owner: {**known, **extra}}
 
 
 def drop_extra_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:

@@ -115,6 +115,8 @@ def test_a_key_of_the_vendor_with_the_name_of_another_object_is_kept_apart_and_w
     message = Message("user", [], extras={"x": {"a": 1}})
     add_extras(message, "x", None, a={"k": 2})
     assert message.extras == kept
+    add_extras(message, "x", {"b": 3}, b=None)
+    assert message.extras == {"x": {"@": {"a": 1, "b": 3}, "a": {"k": 2}}}
     assert Keys("b a").put({"b": 0}, {"@": {"a": 1}}) == {"b": 0, "a": 1}
     assert Envelope("a b").write(message, {"@": {"a": 1}, "b": 0}) == {"a": 1, "b": 0}
 
