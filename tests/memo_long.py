@@ -9,22 +9,25 @@ repeats a trial.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import math
 import sys
 import time
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import convcli
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.engine.conversion import Conversion
 from convcli.engine.shapes import probes
 from convcli.engine.shapes.memo import PairConverter
 from convcli.engine.shapes.reading import Format, Place, filled
-from convcli.engine.shapes.values import ARGUMENTS, ID, TEXT, UnreadableError
+from convcli.engine.shapes.values import ARGUMENTS, ID, NAME, TEXT, UnreadableError, is_name
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ConvcliError
 from convcli.validation import schemas
@@ -33,6 +36,7 @@ from convcli.wire.decimals import Decimal
 from tests import fuzzing
 from tests.support import samples, samples_of
 
+PACKAGE = Path(convcli.__file__).parent
 RICH = 100_000
 """A budget with which everything is learned at once."""
 EACH = 5000
@@ -108,6 +112,7 @@ class Values:
         self.keys = random.sample(("score", "note", "id", "index"), random.randint(0, 2))
         self.number = random.choice(NUMBERS)
         self.is_json = random.random() < 0.4
+        self.names = random.sample(words_of_program(), 5)
 
     def put_into(self, document: dict[str, Any], form: Format) -> dict[str, Any]:
         """Returns the document with free values of its own, and with keys that no schema names."""
@@ -119,9 +124,18 @@ class Values:
         """Returns another value of this kind."""
         if kind == ID:
             return self.id_()
+        if kind == NAME:
+            return self.name()
         if kind == TEXT:
             return json_text(self.random) if self.is_json else text(self.random)
         return self.random.choice(probes.OBJECTS) if kind == ARGUMENTS else self._other("score")
+
+    def name(self) -> str:
+        """Returns the name of a tool: mostly one of a few, or a word of the program, or one that services refuse."""
+        which = self.random.random()
+        if which < 0.01:
+            return self.random.choice(("a-b", "a b", "é", "x" * 41, "x" * 65, "1a", "_", "a.b", "", "a\n", "<tool>"))
+        return self.random.choice(words_of_program() if which < 0.1 else self.names)
 
     def id_(self) -> str:
         """Returns an id of 1 to 200 characters."""
@@ -150,6 +164,16 @@ def text(random: Random) -> str:
     codes = (32, 60, 92, 34, 0x2028, 0xD800, 0x1F600, random.randint(0, 0xFFFF))
     characters = "".join(map(chr, random.choices(codes, k=random.randint(0, 12))))
     return characters.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # as JSON is read: no pairs
+
+
+@cache
+def words_of_program() -> list[str]:
+    """Returns the strings in the code of convcli that may be names: some reader may know one."""
+    found = set(probes.NAMES)
+    for path in PACKAGE.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        found |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return sorted(filter(is_name, found))
 
 
 @cache

@@ -79,6 +79,7 @@ CASES = (
     _rows("rows of 3 KB → anthropic", "anthropic", data.row),
     _rows("rows with JSON results → anthropic", "anthropic", data.agent_row),
     _rows("rows with JSON results → sharegpt", "sharegpt", data.agent_row),
+    _rows("rows with tools of their own → anthropic", "anthropic", data.tool_row),
     _session("openclaw", "gemini-cli"),
     _session("gemini-cli", "anthropic"),
     _session("codex", "openai-chat"),

@@ -30,6 +30,8 @@ CODE = 'def f(x):\n    return {"a": x, "b": [1, 2]}  # "quoted"\n'
 RESULT = '{"ok": true, "items": [1, 2, 3], "note": "%s"}'
 MODELS = ("gpt-6-sol", "gpt-6-luna", "qwen4-72b")
 TOOLS = ("search", "read_file", "run", "write_file", "get_weather", "list_dir", "fetch", "send_mail")
+VERBS = ("get", "list", "find", "make", "send", "read", "drop", "sort", "plan", "book")
+THINGS = ("user", "order", "file", "mail", "page", "task", "route", "hotel", "price", "score", "event", "photo", "song")
 PROGRAMS = 5
 PNG = "iVBORw0KGgoAAAANSUhEUgAA"
 BASE64 = string.ascii_letters + string.digits
@@ -149,6 +151,16 @@ def agent_row(seed: int) -> dict[str, Any]:
         ]
     messages.append({"role": "assistant", "content": text(rng, 700)})
     return {"messages": messages, "source": word(rng, "set-", 6)}
+
+
+def tool_row(seed: int, *, is_defined: bool = True) -> dict[str, Any]:
+    """The same with three tools of many, as data sets for training calls have them."""
+    rng, row = random.Random(seed), agent_row(seed)
+    names = rng.sample([f"{verb}_{thing}" for verb in VERBS for thing in THINGS], 3)
+    for message in row["messages"]:
+        for call in message.get("tool_calls", ()):
+            call["function"]["name"] = rng.choice(names)
+    return {**row, "tools": [tool(rng, name) for name in names]} if is_defined else row
 
 
 # ---------------------------------------------------------------- in other dialects

@@ -45,12 +45,11 @@ MOST_FAILURES = 2
 class Outcome(msgspec.Struct):
     """What becomes of documents of one shape.
 
-    `make` builds output and losses from free values; `findings` are those of the rules; `shape` is that of the output,
-    read back, with the expected values. Once it is confirmed, `read` reads outputs back, with these `constants`.
+    `make` builds output, losses and findings of the rules from free values; `shape` is that of the output, read back,
+    with the expected values. Once it is confirmed, `read` reads outputs back, with these `constants`.
     """
 
-    make: Callable[[list[Any]], tuple[Any, list[Any], list[Loss]]]
-    findings: list[Finding]
+    make: Callable[[list[Any]], tuple[Any, list[Any], list[Loss], list[Finding]]]
     shape: Shape
     unconfirmed: int = CONFIRMATIONS
     read: Reader | None = None
@@ -136,14 +135,14 @@ class PairConverter:
 
     def _made(self, document: dict[str, Any], outcome: Outcome, values: list[Any]) -> Conversion | None:
         """Converts a document with these values; None if it is not read back the same."""
-        made, expected, losses = outcome.make(values)
+        made, expected, losses, findings = outcome.make(values)
         if outcome.read is not None:
             is_same = outcome.read(made) == (outcome.constants, expected)
         else:
             is_same = read(made, self._output) == (outcome.shape, expected)
         if not is_same:
             return None
-        findings = [*outcome.findings, *unknown.of_losses(losses, self._known, document)]
+        findings += unknown.of_losses(losses, self._known, document)
         return Conversion(made, partial(lift, document, self.source), losses, findings)
 
     def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion, shape: Shape) -> Conversion:
@@ -243,8 +242,9 @@ class PairConverter:
         template = Template(marks, partial(level_of, source=self.source, target=self.target))
         parts = done.document, back
         losses = ", ".join(map(template.loss, done.losses))
-        make = function(f"({', '.join(map(template.value, parts))}, [{losses}])")
-        return Outcome(make, [finding for finding in done.findings if finding.code != unknown.CODE], shape)
+        findings = ", ".join(template.finding(one) for one in done.findings if one.code != unknown.CODE)
+        make = function(f"({', '.join(map(template.value, parts))}, [{losses}], [{findings}])")
+        return Outcome(make, shape)
 
     def _check(self, document: dict[str, Any], outcome: Outcome, done: Conversion) -> None:
         """Raises NotRememberedError if the outcome differs from the full conversion."""

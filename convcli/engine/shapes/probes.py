@@ -10,7 +10,7 @@ from typing import Any
 
 from convcli.engine.shapes import values as free
 from convcli.engine.shapes.reading import Format, Place, filled
-from convcli.engine.shapes.values import ARGUMENTS, ID, TEXT
+from convcli.engine.shapes.values import ARGUMENTS, ID, NAME, TEXT
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.wire.patterns import pattern
@@ -43,6 +43,14 @@ OBJECTS: tuple[dict[str, Any], ...] = (
     {"error": "a"}, {"type": "text", "text": "a"}, {"1": False}, {"a": "x" * 3000}, {"arguments": {"a": 1}},
     {"é": "\u2028"},
 )  # fmt: skip
+NAMES = (
+    "f", "A", "x" * 40, "a1_", "unknown", "null", "None", "true", "name", "error", "output", "result", "response",
+    "string", "object", "json", "schema", "function", "functions", "tool", "user", "assistant", "system", "model",
+    "human", "gpt", "chatgpt", "bing", "bard", "auto", "any", "none", "required", "default", "search", "read_file",
+    "Read", "bash", "Bash", "shell", "exec_command", "Execute", "apply_patch", "python", "browser", "web_search",
+    "code_execution", "computer", "image_generation", "mcp__a__b", "finish", "final_answer", "think", "multi_tool_use",
+)  # fmt: skip
+"""Names that some reader might know."""
 NUMBERS = (0, 1, -1, 2**53 + 1, 1_760_000_000, 1_760_000_000_123)
 
 EVERYTHING = Transcript(
@@ -67,6 +75,8 @@ def mark(kind: int, old: Any, number: int) -> Any:
     text = f"73{number:05}91"
     if kind == TEXT:
         return f"text {text} of them."  # language, so that a loss of it is content where the value decides that
+    if kind == NAME:
+        return f"n{text}"
     if kind == ID:
         return text if len(old) == len(text) else f"{_start(old)}{text}aaaaaaaaaa"
     if kind == ARGUMENTS:
@@ -103,7 +113,7 @@ def variants(document: dict[str, Any], form: Format, texts: list[str]) -> Iterat
     """Yields the document with probes: in each variant every value is new; in the last, values of a kind are equal,
     except ids."""
     texts = [text for text in texts if not form.excludes(text)]
-    for first in range(len(texts)):
+    for first in range(max(len(texts), len(NAMES))):
         yield filled(document, form, partial(_next_probe, texts, count(first), count(first)))
     yield filled(document, form, partial(_next_probe, texts, repeat(0), count()))
 
@@ -111,7 +121,7 @@ def variants(document: dict[str, Any], form: Format, texts: list[str]) -> Iterat
 def _next_probe(
     texts: list[str], numbers: Iterator[int], different: Iterator[int], kind: int, old: Any, place: Place
 ) -> Any:
-    number = next(different if kind == ID else numbers)
+    number = next(different if kind in (ID, NAME) else numbers)
     return texts[number % len(texts)] if kind == TEXT else _probe(kind, old, number)
 
 
@@ -120,6 +130,9 @@ def _probe(kind: int, old: Any, number: int) -> Any:
         is_mistral = len(old) == 9
         rest = f"{number}{'b' * (number % 3 * free.LONGEST_ID)}"[: free.LONGEST_ID].ljust(10, "c")
         return f"{number:09}" if is_mistral else f"{_start(old)}{rest}"
+    if kind == NAME:
+        turn, which = divmod(number, len(NAMES))
+        return NAMES[which] if turn % 2 == 0 else f"n{number}"
     if kind == ARGUMENTS:
         return OBJECTS[number % len(OBJECTS)]
     return old.__class__(NUMBERS[number % len(NUMBERS)])

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.engine.shapes import values as free
-from convcli.engine.shapes.values import ARGUMENTS, ID, OF_KEY, SCALAR, TEXT, UnreadableError
+from convcli.engine.shapes.values import ARGUMENTS, ID, NAME, OF_KEY, OF_WRITTEN_KEY, SCALAR, TEXT, UnreadableError
 from convcli.wire import exact_json
 
 Shape: TypeAlias = tuple[Any, ...]
@@ -71,6 +71,7 @@ class _ShapeReader:
 
     def __init__(self, form: Format) -> None:
         self.is_output, self.excludes = form.is_output, form.excludes
+        self.kinds = OF_WRITTEN_KEY if form.is_output else OF_KEY
         self.excludes_some = form.without_tags or form.without_json
         self.shape: list[Any] = []
         self.values: list[Any] = []
@@ -84,13 +85,13 @@ class _ShapeReader:
         for key, value in node.items():
             type_ = value.__class__
             if type_ is str:
-                kind = OF_KEY.get(key)
+                kind = self.kinds.get(key)
                 if kind == TEXT and value and not value.isspace():
                     add(TEXT)
                     self.keep(value)
                     if self.excludes_some and self.excludes(value):
                         raise UnreadableError
-                elif kind is not None and kind != TEXT:
+                elif kind is not None and kind != TEXT and (kind != NAME or free.is_name(value)):
                     self.text(kind, value)
                 elif len(value) <= free.LONGEST:
                     add(value)
@@ -118,7 +119,7 @@ class _ShapeReader:
                 self.walk(value)
 
     def text(self, kind: int, value: str) -> None:
-        """Reads an id, or arguments."""
+        """Reads an id, a name, or arguments."""
         if self.is_output:
             self.add(kind)
             self.keep(value)
@@ -127,6 +128,10 @@ class _ShapeReader:
             self.keep(free.arguments_of(value))
         elif value in self.ids:
             self.shape.extend((SAME, self.ids[value]))
+        elif kind == NAME:
+            self.ids[value] = len(self.ids)
+            self.add(NAME)
+            self.keep(value)
         else:
             known = free.id_class(value)
             if known is None:
@@ -164,7 +169,7 @@ class _Filler:
 
     def walk(self, key: str, value: Any, place: Place) -> Any:
         if value.__class__ is list:
-            return [self.walk(key, child, place) for child in value]
+            return [self.walk("" if child.__class__ is dict else key, child, place) for child in value]
         if value.__class__ is dict and value and key in free.OBJECTS:
             return self.value_of(ARGUMENTS, value, place)
         if value.__class__ is dict:
@@ -178,13 +183,17 @@ class _Filler:
             return exact_json.write_text(self.value_of(ARGUMENTS, free.arguments_of(value), place))
         if kind == TEXT:
             return self.value_of(TEXT, value, place) if free.is_text(value) else value
+        if kind == NAME and not free.is_name(value):
+            return value
         if value not in self.ids:
-            self.ids[value] = self.value_of(ID, value, place)
+            self.ids[value] = self.value_of(kind, value, place)
         return self.ids[value]
 
 
 def _fixed(member: tuple[str, Any]) -> Any:
     """Returns the fixed content of a member of an object."""
     key, value = member
-    is_open = value.__class__ in (dict, list) or (value.__class__ is str and key in OF_KEY)
+    is_open = value.__class__ in (dict, list)
+    if value.__class__ is str and key in OF_KEY:
+        is_open = OF_KEY[key] != NAME or free.is_name(value)
     return key if is_open else (key, value.__class__, value if value.__class__ is not float else repr(value))

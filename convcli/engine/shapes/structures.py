@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from convcli.engine.shapes import values as free
 from convcli.engine.shapes.reading import LIST, MEMBER, OBJECT, SAME, Format, Shape
-from convcli.engine.shapes.values import ARGUMENTS, TEXT, UnreadableError
+from convcli.engine.shapes.values import ARGUMENTS, NAME, TEXT, UnreadableError
 
 T = TypeVar("T")
 Found: TypeAlias = tuple[tuple[Any, ...], list[Any]]
@@ -29,6 +29,7 @@ FUNCTIONS: dict[str, Any] = {
     "check_arguments": free.check_arguments,
     "id_class": free.id_class,
     "is_json": free.is_json,
+    "is_name": free.is_name,
 }
 """What the source of a reader calls."""
 _CONSTANTS = {bool: "bool", int: "int", float: "float"}
@@ -169,9 +170,13 @@ class _ReaderSource:
             self._string(variable, entry)
 
     def _string(self, variable: str, kind: int) -> None:
-        """Reads an id, or arguments."""
+        """Reads an id, a name, or arguments."""
         if kind == SAME:
             self._refuse(f"{variable} != {self._ids[next(self._rest)]}")
+        elif kind == NAME:
+            self._refuse(f"not is_name({variable})")
+            self._ids += [] if self._form.is_output else [variable]
+            self._values.append(variable)
         elif self._form.is_output:
             self._values.append(variable)
         elif kind == ARGUMENTS:

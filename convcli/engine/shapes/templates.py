@@ -11,13 +11,14 @@ from re import Match
 from typing import Any
 
 from convcli.engine.shapes.probes import MARK
+from convcli.model.findings import Finding
 from convcli.proof.language import holds_content
 from convcli.proof.reasons import MISSING, Level, Loss
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
 HALF_PAIR = pattern("[\ud800-\udfff]")
-KNOWN = {"Loss": Loss, "text": exact_json.write_text, "holds_content": holds_content}
+KNOWN = {"Finding": Finding, "Loss": Loss, "text": exact_json.write_text, "holds_content": holds_content}
 
 
 class NotRememberedError(Exception):
@@ -94,6 +95,12 @@ class Template:
         named = (("before", loss.before), ("after", loss.after))
         values = "".join(f", {name}={self.value(value)}" for name, value in named if value is not MISSING)
         return f"Loss({words}{values})"
+
+    def finding(self, finding: Finding) -> str:
+        """Returns the expression of a finding, whose words may have names."""
+        fields = (getattr(finding, name) for name in ("code", "severity", "message", "where"))
+        notes = "".join(f"{self.value(note)}, " for note in finding.notes)
+        return f"Finding({', '.join(map(self.value, fields))}, help={self.value(finding.help)}, notes=({notes}))"
 
     def _level(self, loss: Loss) -> str:
         """The expression of the level, which may depend on the value. The mark of a text is language. An empty list,

@@ -10,8 +10,9 @@ from typing import Any
 
 from convcli.model.errors import ContentError
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
-TEXT, ID, ARGUMENTS, SCALAR = range(4)
+TEXT, ID, ARGUMENTS, SCALAR, NAME = range(5)
 """The kinds of free values. Arguments are an object, or a JSON string of one."""
 
 OF_KEY = {
@@ -19,19 +20,25 @@ OF_KEY = {
         (
             "content", "text", "value", "system", "instructions", "input", "output", "result", "prompt", "completion",
             "instruction", "response", "query", "history", "thinking", "reasoning", "reasoning_content", "chosen",
-            "rejected", "signature",
+            "rejected", "signature", "description",
         ),
         TEXT,
     ),
     **dict.fromkeys(("id", "tool_call_id", "tool_use_id", "call_id", "callId", "toolCallId", "toolUseId"), ID),
     "arguments": ARGUMENTS,
+    "name": NAME,
 }  # fmt: skip
 """The kind of a string by its key."""
+OF_WRITTEN_KEY = {**OF_KEY, "tools": TEXT}
+"""The same in outputs. A string of tools has their names, and is parsed where it is read."""
 OBJECTS = frozenset(("arguments", "input", "args"))
 """Keys of arguments that are objects, not strings."""
 NUMBERS = (int, float)
 EXCLUDED_KEYS = frozenset(("id",))
 """Root keys that schemas name although they do not belong to the conversation."""
+
+NAMES = pattern("[A-Za-z][A-Za-z0-9_]{0,39}")
+"""Names of tools that all services accept. Other names are no free values."""
 
 TAG, JSON = "<", ("{", "[", "```")
 """The start of a tag, and of JSON (also in a fence), in which some dialects keep calls and thinking."""
@@ -54,6 +61,11 @@ class UnreadableError(ValueError):
 def is_text(value: str) -> bool:
     """True if a string has visible content. Some dialects treat empty text as absent."""
     return value != "" and not value.isspace()
+
+
+def is_name(value: str) -> bool:
+    """True if a name is free: all services accept it."""
+    return NAMES.fullmatch(value) is not None
 
 
 def is_json(value: str) -> bool:

@@ -161,6 +161,52 @@ def test_rows_of_agents_with_results_that_are_json_are_known_by_their_shapes(tar
     assert converter.made > 80
 
 
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses", "hf-chat", "sharegpt", "hermes"])
+def test_rows_with_tools_of_their_own_are_known_by_their_shapes(target: str) -> None:
+    converter = remembering(target=dialects.get(target))
+    documents = [data.tool_row(seed, is_defined=seed % 2 == 0) for seed in range(80)]
+    assert_both_ways(converter, *documents, times=2)
+    assert converter.failure == ""
+    assert converter.made > 80
+
+
+@pytest.mark.parametrize("source", ["anthropic", "gemini", "openai-responses", "mistral"])
+def test_rows_of_other_dialects_are_known_by_their_shapes(source: str) -> None:
+    dialect = dialects.get(source)
+    converter = remembering(dialect)
+    documents = [dialect.lower(CHAT.lift(data.tool_row(seed))) for seed in range(60)]
+    if source == "anthropic":
+        converter = remembering(dialect, CHAT)
+    assert_both_ways(converter, *documents, times=2)
+    assert converter.failure == ""
+    assert converter.made > 60
+
+
+def test_a_finding_names_the_tools_of_its_own_document() -> None:
+    converter = remembering()
+    for name in ("read_file", "search", "run", "fetch", "f", "g", "say", "ask", "a-b", "ask"):
+        document = with_call("call_1")
+        document["messages"][1]["tool_calls"][0]["function"]["name"] = name
+        assert_both_ways(converter, document)
+    assert converter.made
+    (finding,) = (one for one in converter.convert(document).findings if one.code == "calls-without-tools")
+    assert finding.help == 'add the definitions of "ask"'
+
+
+def without_python(document: dict[str, Any]) -> None:
+    for message in document["messages"] if isinstance(document, dict) else ():
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block.get("name") == "python":
+                block["name"] = "code_execution"
+
+
+def test_a_dialect_that_knows_a_tool_by_its_name_is_found_by_the_probes() -> None:
+    converter = remembering(target=writing(without_python))
+    for _ in range(20):
+        assert_both_ways(converter, with_call("call_1"))
+    assert converter.made == 0
+
+
 def test_rows_become_what_others_became_with_their_own_values() -> None:
     converter = remembering()
     for i in range(9):

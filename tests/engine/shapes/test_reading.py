@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ def asked(content: Any, **more: Any) -> dict[str, Any]:
     return {"role": "user", "content": content, **more}
 
 
-def calls(*ids: str, names: str = "fg", arguments: Any = '{"a":1}') -> dict[str, Any]:
+def calls(*ids: str, names: Sequence[str] = "fg", arguments: Any = '{"a":1}') -> dict[str, Any]:
     each = zip(ids, names, strict=False)
     functions = [{"id": id_, "function": {"name": name, "arguments": arguments}} for id_, name in each]
     return {"role": "assistant", "content": None, "tool_calls": functions}
@@ -30,6 +31,10 @@ def result(id_: str, text: str = "1") -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": id_, "content": text}
 
 
+def defined(name: str, description: str = "Some.") -> dict[str, Any]:
+    return {"name": name, "description": description, "parameters": {"type": "object"}}
+
+
 ALIKE = [
     (chat(asked("Hi.")), chat(asked("Why?\n<b>"))),
     (chat(asked("Hi."), id="a", score=1.5), chat(asked("Why?"), id="b", score=-2.0)),
@@ -37,8 +42,17 @@ ALIKE = [
     (chat(calls("a", "b"), result("b"), result("a")), chat(calls("x", "y"), result("y"), result("x"))),
     (chat(calls("a", arguments='{"a":1}')), chat(calls("b", arguments='{"b": [2.5, {}]}'))),
     (chat(calls("a", arguments={"a": 1})), chat(calls("b", arguments={"b": "x"}))),
+    (chat(calls("a", names="f"), asked("Hi.")), chat(calls("a", names=["read_file"]), asked("Hi."))),
+    (chat(calls("a", "b", names="ff")), chat(calls("a", "b", names="gg"))),
+    (chat(calls("a", names="f"), tools=[defined("f")]), chat(calls("a", names="g"), tools=[defined("g", "More.")])),
+    (chat(asked([{"input": {"a": 1}}])), chat(asked([{"input": {"b": 2}}]))),
 ]
 DIFFERENT = [
+    (chat(calls("a", "b", names="ff")), chat(calls("a", "b", names="fg"))),
+    (chat(calls("a", names="f"), tools=[defined("f")]), chat(calls("a", names="g"), tools=[defined("f")])),
+    (chat(calls("a", names="f")), chat(calls("a", names=["a-b"]))),
+    (chat(calls("a", names=["a-b"])), chat(calls("a", names=["a-c"]))),
+    (chat(calls("a", names="f")), chat(calls("a", names=["x" * 41]))),
     (chat(asked("Hi.")), chat(asked(""))),
     (chat(asked("Hi.")), chat(asked(" \n"))),
     (chat(asked("Hi.")), chat({"content": "Hi.", "role": "user"})),
@@ -100,7 +114,7 @@ def test_the_free_values_are_asked_for_in_the_order_in_which_they_are_read(docum
 
 def test_of_an_output_every_value_is_kept() -> None:
     values = read(chat(calls("a", "b"), result("a"), result("b")), Format(FORM.named, is_output=True))[1]
-    assert values == ["a", '{"a":1}', "b", '{"a":1}', "a", "1", "b", "1"]
+    assert values == ["a", "f", '{"a":1}', "b", "g", '{"a":1}', "a", "1", "b", "1"]
 
 
 def test_a_text_with_tags_is_free_only_where_nobody_looks_for_them() -> None:
