@@ -171,6 +171,9 @@ def _litellm(source: str, target: str) -> Work | None:
     }
     if source not in readers or target not in writers:
         return None
+    import litellm
+
+    litellm.suppress_debug_info = True  # else it prints its list of providers for every model that it does not know
     read, write = readers[source](), writers[target]()
     return _json(lambda document: write(read(document)))
 
