@@ -33,7 +33,7 @@ SURE = 60
 """Strength of the evidence for the dialect of an answer."""
 ROLE = "assistant"
 IDENTITY = ("id", "created_at", "model")
-"""What a service says of its answer, which a message can say too."""
+"""What a service notes about its answer, which a message can have too."""
 ECHOED = ("tools", "tool_choice", "settings", "title", "cwd", "updated_at", "head")
 """What a service may repeat of the request in its answer."""
 
@@ -56,8 +56,8 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
 
 def _waits(transcript: Transcript) -> bool:
     """True if the conversation does not end with an answer, and has no branches."""
-    said = [message.role for message in transcript.messages if message.role != "event"]
-    return bool(said) and said[-1] != ROLE and transcript.head is None and transcript.origin is not None
+    roles = [message.role for message in transcript.messages if message.role != "event"]
+    return bool(roles) and roles[-1] != ROLE and transcript.head is None and transcript.origin is not None
 
 
 @cache
@@ -158,11 +158,9 @@ def _response(value: Any, path: Path, transcript: Transcript, dialect: Dialect) 
     if not schemas.accepts(own.name, value):
         return None
     inner = own.lift(value)
-    write_request_echo = schemas.schema(own.name).get("$defs", {}).get("request", {}).get("properties", ())
+    request_keys = schemas.schema(own.name).get("$defs", {}).get("request", {}).get("properties", ())
     has_echo = any(getattr(inner, field) is not None for field in ECHOED)
-    rest = (
-        {key: each for key, each in value.items() if key in write_request_echo and key != "model"} if has_echo else {}
-    )
+    rest = {key: each for key, each in value.items() if key in request_keys and key != "model"} if has_echo else {}
     if inner.id is not None and inner.messages and inner.messages[0].id not in (None, inner.id):
         rest |= {key: each for key, each in value.items() if each == inner.id}
     chosen, others = _chosen(inner, value)
@@ -216,8 +214,8 @@ def _of_transcript(
         return None
     first = messages[0]
     if not identified:
-        said = {field: getattr(first, field) or getattr(inner, field) for field in IDENTITY}
-        messages[0] = replace(first, **said, extras=merge(inner.extras or {}, first.extras or {}) or None)
+        identity = {field: getattr(first, field) or getattr(inner, field) for field in IDENTITY}
+        messages[0] = replace(first, **identity, extras=merge(inner.extras or {}, first.extras or {}) or None)
     places: list[tuple[Path, PartPaths]] = [
         (
             placed(place),
@@ -232,9 +230,8 @@ def _of_transcript(
 def _renumbered(messages: list[Message], invented: set[str], transcript: Transcript) -> tuple[list[Message], set[str]]:
     """The messages with other generated ids of calls where the conversation has these, and the generated ids."""
     used = {part.id for message in transcript.messages for part in message.parts if isinstance(part, ToolCall)}
-    new: dict[str, str] = {}
-    for old in sorted(invented & used):
-        new[old] = next(id_ for id_ in map("call_{}".format, count(1)) if id_ not in used and id_ not in new.values())
+    free = (id_ for id_ in map("call_{}".format, count(1)) if id_ not in used)
+    new = dict(zip(sorted(invented & used), free))  # noqa: B905 - the second has no end
     if not new:
         return messages, invented
     return [replace(message, parts=[_with_id(part, new) for part in message.parts]) for message in messages], {

@@ -135,8 +135,8 @@ def _at(document: Any, places: Places, path: Path) -> Any:
 
 def _size_unknown(native: Any, dialect: Dialect) -> int:
     """Returns the size of the text of an object under unknown keys, if more of it is there than under known ones."""
-    unknown = sum(map(len, _texts(native, _known(dialect))))
-    return unknown if unknown * 2 > _size_of_all(native) else 0
+    size = sum(map(len, _texts(native, _known(dialect))))
+    return size if size * 2 > _size_of_all(native) else 0
 
 
 def _size_of_all(native: Any) -> int:

@@ -244,7 +244,7 @@ def strongest(ranked: Sequence[Candidate]) -> Detection:
 
     Raises ContentError if two dialects are equally strong.
     """
-    top = [(name, evidence) for name, evidence in ranked if evidence.strength == ranked[0][1].strength]
+    top = [candidate for candidate in ranked if candidate[1].strength == ranked[0][1].strength]
     best = dict(reversed(top))
     if len(best) > 1:
         listing = ", ".join(f"{name} ({best[name].reason})" for name in sorted(best))

@@ -84,10 +84,10 @@ def _split(mark: str) -> Iterator[str]:
 def _condition(text: str) -> Holds:
     words = text.removeprefix("!")
     path = _PATH.match(words).group()  # type: ignore[union-attr]
-    found = _test(words[len(path) :])
+    condition = _test(words[len(path) :])
     for step in reversed(path.split("/") if path else ()):
-        found = _step(step, found)
-    return found if words is text else lambda value: found(value) is False
+        condition = _step(step, condition)
+    return condition if words is text else lambda value: condition(value) is False
 
 
 def _test(text: str) -> Holds:
@@ -115,37 +115,37 @@ def _test(text: str) -> Holds:
     return lambda value: True
 
 
-def _step(step: str, found: Holds) -> Holds:
+def _step(step: str, inner: Holds) -> Holds:
     if step == "*":
-        return lambda value: _some(value, found) if isinstance(value, list) else False
+        return lambda value: _some(value, inner) if isinstance(value, list) else False
     if step == "@":
-        return lambda value: _some(value.values(), found) if isinstance(value, dict) else False
+        return lambda value: _some(value.values(), inner) if isinstance(value, dict) else False
     if step == "+":
-        return lambda value: bool(isinstance(value, list) and value and all(found(one) is not False for one in value))
+        return lambda value: bool(isinstance(value, list) and value and all(inner(one) is not False for one in value))
     if step in ("0", "-1"):
         at = int(step)
-        return lambda value: found(value[at]) if isinstance(value, list) and value else False
+        return lambda value: inner(value[at]) if isinstance(value, list) and value else False
     if step.endswith("?"):
         key = step[:-1]
         return lambda value: (
-            found(value[key]) if isinstance(value, dict) and isinstance(value.get(key), (dict, list)) else found(value)
+            inner(value[key]) if isinstance(value, dict) and isinstance(value.get(key), (dict, list)) else inner(value)
         )
     keys = step.split("|")
-    return _one_key(step, found) if len(keys) == 1 else _some_key(keys, found)
+    return _one_key(step, inner) if len(keys) == 1 else _some_key(keys, inner)
 
 
-def _one_key(key: str, found: Holds) -> Holds:
+def _one_key(key: str, inner: Holds) -> Holds:
     def of_key(value: Any) -> str | bool:
         if not isinstance(value, dict) or key not in value:
             return False
-        result = found(value[key])
+        result = inner(value[key])
         return key if result is True else result
 
     return of_key
 
 
-def _some_key(keys: list[str], found: Holds) -> Holds:
-    each = [_one_key(key, found) for key in keys]
+def _some_key(keys: list[str], inner: Holds) -> Holds:
+    each = [_one_key(key, inner) for key in keys]
 
     def of_keys(value: Any) -> str | bool:
         return next((result for one in each if (result := one(value)) is not False), False)
@@ -153,9 +153,9 @@ def _some_key(keys: list[str], found: Holds) -> Holds:
     return of_keys
 
 
-def _some(values: Iterable[Any], found: Holds) -> str | bool:
+def _some(values: Iterable[Any], inner: Holds) -> str | bool:
     for value in values:
-        result = found(value)
+        result = inner(value)
         if result is not False:
             return result
     return False

@@ -157,7 +157,7 @@ class Source:
         `newlines` is the number before byte `start - 1`, if already counted.
         """
         readable, self.lines, self.blank = start > 0, 0, 0
-        for number, offset, text, move_end_to_response in self._lines_between(start, stop, newlines):
+        for number, offset, text, is_ended in self._lines_between(start, stop, newlines):
             raw = text.removesuffix(b"\r")
             self.lines += 1
             if text.__class__ is Omitted:
@@ -170,7 +170,7 @@ class Source:
                 record = Record(number, offset, offset + len(text), raw)
                 self._read(record, (number, 1, offset))
                 if record.error:
-                    record.torn = not move_end_to_response and readable and _is_cut(record, offset)
+                    record.torn = not is_ended and readable and _is_cut(record, offset)
                 else:
                     readable = True
                 yield record

@@ -131,8 +131,8 @@ class _Text:
         pattern = _STRING if self.starts_with(b'"') else _WORD
         while True:
             match = pattern.match(self._buffer, self._at)
-            move_end_to_response = match is not None and match.end() < len(self._buffer)
-            if match is not None and (move_end_to_response or not self._fill()):
+            is_ended = match is not None and match.end() < len(self._buffer)
+            if match is not None and (is_ended or not self._fill()):
                 return match.end() - self._at
             if match is None and not self._fill():
                 return len(self._buffer) - self._at

@@ -94,11 +94,11 @@ def _files(path: str, session: str) -> Iterator[str]:
     places = os.path.join(glob.escape(folder), FILES), os.path.join(glob.escape(inner), "**", FILES)
     named = {file for place in places for file in glob.iglob(place, recursive=True)} - {path}
     for file in sorted(named)[:MOST_FILES]:
-        if _names(file, session):
+        if _mentions(file, session):
             yield file
 
 
-def _names(path: str, session: str) -> bool:
+def _mentions(path: str, session: str) -> bool:
     return session.encode("utf-8", "replace") in _beginning(path)
 
 

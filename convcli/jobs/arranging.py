@@ -44,8 +44,8 @@ class Splits:
     def of(self, transcript: Transcript) -> str:
         """Returns the name of the split of a conversation."""
         number = int.from_bytes(blake2b(prompt_digest(transcript), digest_size=8).digest())
-        place = number / (1 << 64)
-        return next((name for bound, name in self._bounds if place < bound), self._bounds[-1][1])
+        fraction = number / (1 << 64)
+        return next((name for bound, name in self._bounds if fraction < bound), self._bounds[-1][1])
 
 
 class Arranged:

@@ -40,9 +40,10 @@ def choose(
 
     `is_lines`: the file name says that a single line is one of many.
     """
-    are_documents = framing == "json" or _are_sessions(values)
+    are_sessions = _are_sessions(values)
+    are_documents = framing == "json" or are_sessions
     framings = {"sse"} if framing == "sse" else {"events"} if framing == "jsonl" or one_line else set()
-    framings = set() if _are_sessions(values) else framings
+    framings = set() if are_sessions else framings
 
     def is_one(dialect: Dialect) -> bool:
         is_document = reads_each(dialect) or (are_documents and "document" in dialect.framings)
@@ -55,14 +56,14 @@ def choose(
         return _read_as_named(values, named, is_one(named), is_whole_of(named), framing, is_lines)
     detection.refuse_unsupported(values)
 
-    def found(*, with_plugins: bool) -> tuple[list[detection.Candidate], list[detection.Candidate]]:
+    def matching(*, with_plugins: bool) -> tuple[list[detection.Candidate], list[detection.Candidate]]:
         single = _agreed(values, None, is_one, with_plugins=with_plugins) if framing != "sse" else []
         whole = detection.candidates(Rows(values), is_whole_of, with_plugins=with_plugins) if framings else []
         return single, whole
 
-    single, together = found(with_plugins=False)
+    single, together = matching(with_plugins=False)
     if detection.are_weak(single + together):
-        single, together = found(with_plugins=True)
+        single, together = matching(with_plugins=True)
     if not single and not together:
         raise detection.unrecognised(values)
     ranked = sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0]))

@@ -17,11 +17,11 @@ IGNORED = frozenset(("id", "toolCallId", "extras"))
 
 def prefix_digests(transcript: Transcript) -> Iterator[bytes]:
     """Yields the digest of the conversation after each of its messages; the last one is that of the whole."""
-    digest = b""
+    last = b""
     for message in transcript.messages:
         if message.role != "event":
-            digest = blake2b(digest + _content(message), digest_size=SIZE).digest()
-            yield digest
+            last = blake2b(last + _content(message), digest_size=SIZE).digest()
+            yield last
 
 
 def digest(transcript: Transcript) -> bytes:

@@ -91,10 +91,10 @@ SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", 
 
 def _doubted(finding: Finding, source: Input) -> Finding:
     """Adds a note to the first finding of a file whose dialect is uncertain."""
-    detection = source.detection
-    if detection is None or detection.evidence.strength >= CERTAIN or finding.code not in SHAPE:
+    detected = source.detection
+    if detected is None or detected.evidence.strength >= CERTAIN or finding.code not in SHAPE:
         return finding
-    note = f"read as {detection.dialect}: {detection.evidence.reason}; --from names another"
+    note = f"read as {detected.dialect}: {detected.evidence.reason}; --from names another"
     return replace(finding, notes=(*finding.notes, note))
 
 

@@ -77,21 +77,21 @@ def _transcript(item: Item) -> Transcript | ConvcliError:
 def convert(lines: Iterable[bytes], source: Dialect | None, target: Dialect, options: Options) -> Iterator[LineOutcome]:
     """Yields each line in another dialect. A document of rows becomes several lines of one outcome."""
 
-    def converted(document: Document) -> LineOutcome:
+    def convert_document(document: Document) -> LineOutcome:
         result = document.convert(target, options)
         data = b"".join(encoded(result.document, ".jsonl")).removesuffix(b"\n")
         return LineOutcome(document.line, data, result.losses, result.findings)
 
-    return _each(lines, source, converted)
+    return _each(lines, source, convert_document)
 
 
 def validate(lines: Iterable[bytes], source: Dialect | None, options: JudgingOptions) -> Iterator[LineOutcome]:
     """Yields the findings on each line. A line without a dialect is read in the target's."""
 
-    def found(document: Document) -> LineOutcome:
+    def judge(document: Document) -> LineOutcome:
         return LineOutcome(document.line, findings=judged(document, options))
 
-    return _each(lines, source, found, options.target)
+    return _each(lines, source, judge, options.target)
 
 
 def _each(

@@ -87,11 +87,11 @@ def files(program: Program, home: str | None = None) -> Iterator[str]:
         yield from (path for path in paths if not may_wait(path))
 
 
-def directory(name: str, path: str) -> str | None:
+def directory(program: str, path: str) -> str | None:
     """Returns the directory in which the session ran, from files next to it; None if unknown."""
-    find = get(name).directory
-    directory = None if find is None else find(path, _neighbour)
-    return directory if isinstance(directory, str) and directory else None
+    find = get(program).directory
+    name = None if find is None else find(path, _neighbour)
+    return name if isinstance(name, str) and name else None
 
 
 def _neighbour(path: str) -> Any:
@@ -141,5 +141,5 @@ def _ids_in(path: str) -> list[str]:
 def _has_id(path: str, id_: str) -> bool:
     """True if the name of the file or its folder has this id as a prefix, or after a timestamp."""
     path = folders.session_of(path) if os.path.basename(path) == folders.AGENT else path
-    stem, folder = os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))
-    return stem.startswith(id_) or folder.startswith(id_) or re.search(f"[-_]{re.escape(id_)}", stem) is not None
+    stem, parent = os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))
+    return stem.startswith(id_) or parent.startswith(id_) or re.search(f"[-_]{re.escape(id_)}", stem) is not None

@@ -17,9 +17,9 @@ from convcli.model.errors import JobError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
 from convcli.parts.attempts import failure_of
-from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, number_messages
+from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, with_lines_moved
 from convcli.parts.planning import FINDINGS, LOSSES, MARK_NAME, OUTPUT_NAME, Part, files_of
-from convcli.parts.work import keep_own_line
+from convcli.parts.work import finding_line
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -217,7 +217,7 @@ def _number(mark: PartMark, before: int, folder: OutputFolder) -> None:
     """Adds the number of lines before a range to its files, unless already done, and to the mark in memory."""
     if mark.before != before:
         more, mark.before = before - mark.before, before
-        _rewrite(mark, _lists(mark, LOSSES, FINDINGS), folder, lambda records: number_messages(records, more))
+        _rewrite(mark, _lists(mark, LOSSES, FINDINGS), folder, lambda records: with_lines_moved(records, more))
     for group in mark.losses:
         group.first.line += before if group.first.line else 0
     for count in mark.findings:
@@ -246,7 +246,7 @@ def _set_notes(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> No
     """Replaces the notes of a part of a file, in its files and in the mark in memory."""
     if mark.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.findings)):
         return
-    names, wanted, task = _lists(mark, FINDINGS), [keep_own_line(note) for note in notes], mark.part.task
+    names, wanted, task = _lists(mark, FINDINGS), [finding_line(note) for note in notes], mark.part.task
     if not names and notes and (task.losses == "all" or task.command == "validate"):
         names = [("" if task.command == "validate" else FINDINGS) + mark.part.name]
     _rewrite(mark, names, folder, lambda records: [*_without_notes(records), *wanted])

@@ -95,20 +95,20 @@ class PartMark(msgspec.Struct):
             group.first = msgspec.structs.replace(group.first, before=msgspec.UNSET, after=msgspec.UNSET)
         self.losses = list(summary.groups.values())
 
-    def read(self, dialect: str) -> None:
+    def count_document(self, dialect: str) -> None:
         """Counts a document in this dialect."""
         self.transcripts += 1
         if dialect and dialect not in self.sources:
             self.sources.append(dialect)
 
-    def judged(self, findings: list[Finding], dialect: str, *, is_converted: bool = False) -> None:
+    def count_verdict(self, findings: list[Finding], dialect: str, *, is_converted: bool = False) -> None:
         """Counts a validated document."""
-        self.read(dialect)
+        self.count_document(dialect)
         if is_converted:
             self.converted[dialect] = self.converted.get(dialect, 0) + 1
         self.clean += not findings
 
-    def find(self, finding: Finding) -> None:
+    def count_finding(self, finding: Finding) -> None:
         """Counts a finding."""
         add_findings(self.findings, FindingCount(finding.severity, finding.code, 1, [finding]))
 
@@ -167,7 +167,7 @@ def read_mark(raw: bytes) -> PartMark | None:
         return None
 
 
-def number_messages(records: Iterable[bytes], more: int) -> Iterator[bytes]:
+def with_lines_moved(records: Iterable[bytes], more: int) -> Iterator[bytes]:
     """Yields losses or findings, one per line, with this number added to their lines."""
     for raw in records:
         record: Any = exact_json.parse(raw)

@@ -79,7 +79,7 @@ def validate_part(part: Part, attempt: int = 1) -> PartMark:
                 if verdict.is_skipped:
                     mark.skipped += 1
                 elif not verdict.is_of_file:
-                    mark.judged(verdict.findings, verdict.dialect, is_converted=verdict.is_converted)
+                    mark.count_verdict(verdict.findings, verdict.dialect, is_converted=verdict.is_converted)
                 for finding in verdict.findings:
                     outputs.finding(finding)
             outputs.end(result)
@@ -119,7 +119,7 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
     try:
         transcript, findings = item.lift_leniently()
         counted.add(transcript, item.dialect.name, project_of(directory_of(item, transcript)))
-        mark.read(item.dialect.name)
+        mark.count_document(item.dialect.name)
     except RefusedError as error:
         mark.refused += 1
         findings = error.findings
@@ -165,11 +165,11 @@ class _PartOutputs:
 
     def finding(self, finding: Finding) -> None:
         """Writes a finding as a line, to the output of `validate` or to its own folder."""
-        self.mark.find(finding)
+        self.mark.count_finding(finding)
         if self._task.command == "validate":
-            self._write("", keep_own_line(finding))
+            self._write("", finding_line(finding))
         elif self._task.losses == "all":
-            self._write(FINDINGS, keep_own_line(finding))
+            self._write(FINDINGS, finding_line(finding))
 
     def restore(self, lines: bytes) -> None:
         """Writes the restore record of a document."""
@@ -229,7 +229,7 @@ class _PartOutputs:
         self.opened[kind].write(data)
 
 
-def keep_own_line(finding: Finding) -> bytes:
+def finding_line(finding: Finding) -> bytes:
     """Returns a finding as a line of JSON."""
     record: Any = msgspec.to_builtins(finding)
     return exact_json.write_line(record)

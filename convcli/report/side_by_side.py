@@ -145,11 +145,11 @@ def _row(sides: Sequence[Sequence[Message]], pair: _Pair, *, is_changed: bool) -
         for cell, part, pieces, tag in zip(cells, (one, other), compared(*texts), ("del", "ins"), strict=True):
             if part is not None:
                 cell.append(_heading(part) + _shown(pieces, tag))
-    heads = (
+    headings = (
         f"<h3>{_escaped(message.role)} · {index}</h3>" if message is not None else ""
         for message, index in zip(messages, pair, strict=True)
     )
-    inside = "".join(f"<div>{head}{''.join(cell)}</div>" for head, cell in zip(heads, cells, strict=True))
+    inside = "".join(f"<div>{heading}{''.join(cell)}</div>" for heading, cell in zip(headings, cells, strict=True))
     return f'<section class="row{" changed" if is_changed else ""}">{inside}</section>\n'
 
 

@@ -145,13 +145,11 @@ class OutcomeTable:
 def facts(transcript: Transcript, *, branches: bool = True) -> Counter[str]:
     """Counts the facts of a transcript by name; without `branches`, an inactive message is one fact."""
     counts = Counter(_of_transcript(transcript))
-    keep_branch_events = (
-        None if branches or transcript.head is None else {id(message) for message in active(transcript)}
-    )
+    active_ids = None if branches or transcript.head is None else {id(message) for message in active(transcript)}
     for message in transcript.messages:
         if message.role == "event":
             counts["event"] += 1
-        elif keep_branch_events is not None and id(message) not in keep_branch_events:
+        elif active_ids is not None and id(message) not in active_ids:
             counts["branch"] += 1
         else:
             counts.update(_of_node("message", message))

@@ -101,12 +101,10 @@ def by_message(transcript: Transcript, *, longest: int | None = LONGEST, in_shor
     answer did not end normally.
     """
     pairs = CallPairs(transcript)
-    keep_branch_events = {id(message) for message in active(transcript)} if transcript.head is not None else None
+    active_ids = {id(message) for message in active(transcript)} if transcript.head is not None else None
     for index, message in enumerate(transcript.messages):
         tokens = (message.usage or {}).get("outputTokens")
-        is_inactive = (
-            keep_branch_events is not None and id(message) not in keep_branch_events and message.role != "event"
-        )
+        is_inactive = active_ids is not None and id(message) not in active_ids and message.role != "event"
         state = "branch" if is_inactive else "error" if message.error else UNWELL.get(message.stop_reason or "")
         for parts in _together(message.parts):
             row = {

@@ -56,8 +56,8 @@ def period(text: str, now: datetime | None = None) -> Period:
     words, now = " ".join(text.lower().split()), now or datetime.now().astimezone()
     if words in ("today", "yesterday"):
         return _day(now.date() - timedelta(days=words == "yesterday"))
-    if ago := AGO.fullmatch(words):
-        return _moment(now - timedelta(**{UNITS[ago[2][0]]: int(ago[1])}))
+    if match := AGO.fullmatch(words):
+        return _moment(now - timedelta(**{UNITS[match[2][0]]: int(match[1])}))
     try:
         return _iso(words.upper())
     except ValueError:

@@ -39,7 +39,7 @@ LOOK_AT = 1 << 10
 _NUMBERS = pattern(rb"[0-9]+ [0-9]+ [0-9]")
 
 
-class ForeignContent(msgspec.Struct, frozen=True):
+class OtherContent(msgspec.Struct, frozen=True):
     """Content that is not JSON: a code, a message and a help text."""
 
     code: str
@@ -47,23 +47,23 @@ class ForeignContent(msgspec.Struct, frozen=True):
     help: str = ""
 
 
-def of_beginning(data: bytes) -> ForeignContent | None:
+def of_beginning(data: bytes) -> OtherContent | None:
     """Recognizes content by its first bytes."""
     for magic, name in _MAGIC:
         if data.startswith(magic):
-            return ForeignContent("not-json", f"this looks like {name}, not like JSON")
+            return OtherContent("not-json", f"this looks like {name}, not like JSON")
     text = _TEXTS.match(data, 0, LOOK_AT)
     if text is not None:
         name = _MARKDOWN[(text.lastindex or 1) - 1]
         message = f"this looks like {name}, which is Markdown, not JSON"
-        return ForeignContent("not-json", message, "convcli cannot read it: Markdown does not separate text from calls")
+        return OtherContent("not-json", message, "convcli cannot read it: Markdown does not separate text from calls")
     if _NUMBERS.match(data):
-        return ForeignContent("not-json", "this looks like a row of numbers, such as tokens, not like JSON")
+        return OtherContent("not-json", "this looks like a row of numbers, such as tokens, not like JSON")
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _without_mark(data))
     if not encoding:
         return None
     fix = f"convert it first: iconv -f {encoding} -t UTF-8"
-    return ForeignContent("wrong-encoding", f"this is {encoding}; JSON must be UTF-8", fix)
+    return OtherContent("wrong-encoding", f"this is {encoding}; JSON must be UTF-8", fix)
 
 
 def _without_mark(data: bytes) -> str:
@@ -71,28 +71,28 @@ def _without_mark(data: bytes) -> str:
     return _WIDTHS.get("".join("x" if byte else "0" for byte in data[:4]), "")
 
 
-def of_invalid(data: bytes, at: int) -> ForeignContent:
+def of_invalid(data: bytes, at: int) -> OtherContent:
     """Explains the byte at which UTF-8 decoding fails."""
     byte = data[at]
     if byte == 0xED and data[at + 1 : at + 2] >= b"\xa0":
-        return ForeignContent(
+        return OtherContent(
             "not-utf8",
             "byte 0xed begins half of a surrogate pair: this is CESU-8 (Java's modified UTF-8), not UTF-8",
             'Python reads it: data.decode("utf-8", "surrogatepass"), and "utf-16" joins the halves',
         )
     if byte in (0xC0, 0xC1):
         message = f"byte 0x{byte:02x} is an overlong form (Java's modified UTF-8), not UTF-8"
-        return ForeignContent("not-utf8", message, "write the text again as standard UTF-8")
+        return OtherContent("not-utf8", message, "write the text again as standard UTF-8")
     if _CONTROLS.search(data[:LOOK_AT]):
-        return ForeignContent("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", "this is binary data, not text")
+        return OtherContent("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", "this is binary data, not text")
     fix = "convert it first: iconv -f ISO-8859-1 -t UTF-8 for Latin-1, -f CP1252 for Windows, -f CP932 for Japanese"
-    return ForeignContent("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", fix)
+    return OtherContent("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", fix)
 
 
-def of_zeros(text: str, at: int) -> ForeignContent | None:
+def of_zeros(text: str, at: int) -> OtherContent | None:
     """Explains zero bytes in place of a value."""
     if text[at : at + 1] != "\0":
         return None
     count = len(text) - at - len(text[at:].lstrip("\0"))
     message = f"{count:,} zero byte{'s' if count > 1 else ''}, not a JSON value"
-    return ForeignContent("not-json", message, "a crash during writing leaves such gaps; is there an older copy?")
+    return OtherContent("not-json", message, "a crash during writing leaves such gaps; is there an older copy?")

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from convcli import dialects
-from convcli.engine.known_formats import FORMATS, Foreign
+from convcli.engine.known_formats import FORMATS, KnownFormat
 from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import open_source
 from convcli.jobs import converting, inputs
@@ -281,7 +281,7 @@ def test_flattened_messages_in_a_trace_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("known", [known for known in FORMATS if known.at], ids=lambda known: str(known.name))
-def test_the_way_that_the_name_of_a_format_comes_with_reads_it(tmp_path: Path, known: Foreign) -> None:
+def test_the_way_that_the_name_of_a_format_comes_with_reads_it(tmp_path: Path, known: KnownFormat) -> None:
     for document in ENVELOPES[known.name]:
         path = write(tmp_path / "a.jsonl", document)
         with pytest.raises(ContentError) as caught:

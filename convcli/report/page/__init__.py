@@ -42,7 +42,7 @@ __all__ = [
 def conversation(
     transcript: Transcript,
     title: str,
-    about: Sequence[Fact],
+    facts: Sequence[Fact],
     marks: Annotations | None = None,
     *,
     up: str = "",
@@ -67,7 +67,7 @@ def conversation(
     yield from rail(view)
     yield "</section>\n" if sessions is not None else ""
     back = f'<p class="up"><a href="{escape(up)}">all sessions</a></p>\n' if up else ""
-    yield f"<main>\n{_header(title, about, mark_list(view.marks.get(-1, ())), back)}"
+    yield f"<main>\n{_header(title, facts, mark_list(view.marks.get(-1, ())), back)}"
     yield _filters(view)
     yield from in_pieces(view.articles())
     yield _masked(masked)
@@ -135,8 +135,8 @@ def _choice(name: str, values: Sequence[str]) -> str:
     return f'<select name="{name}" aria-label="{name}"><option value="">any {name}</option>{options}</select>'
 
 
-def _header(title: str, about: Sequence[Fact], more: str = "", back: str = "") -> str:
-    chips = "".join(map(_chip, about))
+def _header(title: str, facts: Sequence[Fact], more: str = "", back: str = "") -> str:
+    chips = "".join(map(_chip, facts))
     return f'<header>\n{back}<h1>{escape(safe_text(title))}</h1>\n<p class="facts">{chips}</p>\n{more}</header>\n'
 
 
