@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from convcli.kit import custom
-from convcli.model.branches import handed_on
+from convcli.model.branches import handed_on, nearest_left
 from convcli.model.dialect import Dialect, Options, ProgramTurns
 from convcli.model.transcript import Message, Text, ToolCall, ToolDefinition, Transcript
 from convcli.proof.reasons import PROGRAM_TURN, Loss
@@ -83,16 +83,11 @@ def without(transcript: Transcript, left_out: LeftOut) -> Transcript:
     for name in (None, *(message.id for _, message in remaining)):
         parents.pop(name, None)
     messages = [_linked(_without_parts(message, i, left_out), parents) for i, message in remaining]
-    head = transcript.head
-    while head in parents:
-        head = parents[head]
-    return replace(transcript, messages=messages, head=head)
+    return replace(transcript, messages=messages, head=nearest_left(transcript.head, parents))
 
 
 def _linked(message: Message, parents: Mapping[str | None, str | None]) -> Message:
-    parent = message.parent_id
-    while parent in parents:
-        parent = parents[parent]
+    parent = nearest_left(message.parent_id, parents)
     return message if parent == message.parent_id else replace(message, parent_id=parent)
 
 

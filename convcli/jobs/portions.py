@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from convcli.model.branches import handed_on
+from convcli.model.branches import handed_on, nearest_left
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Origin, ToolCall, Transcript
 
@@ -155,28 +155,20 @@ def taken(transcript: Transcript, places: Sequence[int]) -> Transcript:
     """Returns the transcript with only these messages. Each follows the nearest message before it that is left."""
     kept = [transcript.messages[i] for i in places]
     ids = {message.id for message in kept if message.id is not None}
-    parents = {message.id: message.parent_id for message in transcript.messages if message.id is not None}
+    links = {message.id: message.parent_id for message in transcript.messages if message.id is not None}
+    removed = {name: parent for name, parent in links.items() if name not in ids}
     messages: list[Message] = []
     last: str | None = None
     for message in kept:
-        parent = _nearest(message.parent_id, parents, ids)
-        if parent is None and message.parent_id is not None:
+        parent = nearest_left(message.parent_id, removed)
+        if parent not in ids and message.parent_id is not None:
             parent = last
         messages.append(message if parent == message.parent_id else replace(message, parent_id=parent))
         last = message.id or last
-    head = _nearest(transcript.head, parents, ids)
+    head = nearest_left(transcript.head, removed)
     has_links = any(message.parent_id is not None for message in messages)
-    head = last if head is None and has_links else head
+    head = head if head in ids else last if has_links else None
     return replace(transcript, messages=messages, head=head, origin=_origin(transcript, places))
-
-
-def _nearest(name: str | None, parents: dict[str, str | None], ids: set[str]) -> str | None:
-    """Returns the nearest ancestor with one of these ids, or the message itself."""
-    seen: set[str] = set()
-    while name is not None and name not in ids and name not in seen:
-        seen.add(name)
-        name = parents.get(name)
-    return name if name in ids else None
 
 
 def _origin(transcript: Transcript, places: Sequence[int]) -> Origin | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from itertools import takewhile
 
 from msgspec.structs import replace
@@ -56,6 +56,18 @@ def handed_on(transcript: Transcript, removed: Container[object]) -> list[Messag
             messages[i] = replace(message, id=before.id, parent_id=before.parent_id)
             before = None
     return messages
+
+
+def nearest_left(name: str | None, removed: Mapping[str | None, str | None]) -> str | None:
+    """Returns the id of the nearest ancestor that is left, or of the message itself; None if there is none.
+
+    `removed`: the parents of the removed messages, by id. Those of a damaged file can form a circle.
+    """
+    passed: set[str | None] = set()
+    while name in removed and name not in passed:
+        passed.add(name)
+        name = removed[name]
+    return None if name in removed else name
 
 
 def _path_to(head: str, messages: list[Message]) -> list[Message]:

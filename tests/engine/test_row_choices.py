@@ -54,6 +54,15 @@ def test_a_message_follows_the_one_before_a_dropped_turn() -> None:
     assert [(one.id, one.parent_id) for one in kept.messages] == [("1", None), ("3", "1")]
 
 
+def test_dropped_turns_that_are_parents_of_each_other_are_nobodys_parents() -> None:
+    """Such a circle is in no session that a program writes, but in damaged ones."""
+    notes = [Message("user", [Text("<note>")], id=id_, parent_id=parent) for id_, parent in (("1", "2"), ("2", "1"))]
+    last = Message("user", [Text("Hi.")], id="3", parent_id="2")
+    kept = row_choices.without(Transcript([*notes, last], head="2"), dict.fromkeys((0, 1), "programTurn.note"))
+    assert [(one.id, one.parent_id) for one in kept.messages] == [("3", None)]
+    assert kept.head is None
+
+
 def test_a_message_without_an_id_stays_on_its_branch_when_the_one_before_it_is_dropped() -> None:
     first, other = Message("user", [Text("Hi.")], id="1"), Message("user", [Text("<note>")], id="2", parent_id="1")
     last = Message("assistant", [Text("Ho.")], id="4", parent_id="1")
