@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -26,6 +25,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.views.gists import gist
+from convcli.views.times import moment_of
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
@@ -227,11 +227,8 @@ def _seconds(asked: Any, answer: Any) -> float | None:
 
 def seconds_between(begin: str | None, end: str | None) -> float | None:
     """Returns the seconds between two times; None if one is missing or invalid."""
-    try:
-        first, last = (datetime.fromisoformat(str(time)) for time in (begin, end))
-        return (last - first).total_seconds()
-    except (TypeError, ValueError):
-        return None
+    first, last = moment_of(begin), moment_of(end)
+    return None if first is None or last is None else (last - first).total_seconds()
 
 
 # --- many transcripts ------------------------------------------------------------------------------------------------

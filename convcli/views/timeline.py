@@ -6,6 +6,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from convcli.views.times import moment_of
+
 KINDS = ("tokens", "calls", "errors")
 
 
@@ -52,11 +54,8 @@ def day_of(time: str | None) -> str | None:
 
 
 def _minute(time: str | None) -> int | None:
-    try:
-        moment = datetime.fromisoformat(str(time))
-    except ValueError:
-        return None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) // 60
+    moment = moment_of(time)
+    return None if moment is None else int(moment.timestamp()) // 60
 
 
 def _shown(minute: int) -> str:

@@ -28,10 +28,15 @@ class Period(NamedTuple):
 
 
 def moment_of(value: object) -> datetime | None:
-    """Returns the time of a transcript, in UTC if it names no zone; None if it is missing or invalid."""
+    """Returns the time of a transcript, in UTC if it names no zone; None if it is missing or invalid.
+
+    Times in the years 1 and 9999 are placeholders, and some zones could not show them: None.
+    """
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
+        return None
+    if not date.min.year < moment.year < date.max.year:
         return None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
