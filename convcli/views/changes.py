@@ -39,6 +39,8 @@ CONTEXT = 3
 MOST_COMPARED = 1_000_000
 """Product of the lines of two texts, above which they are not compared: a comparison can take quadratic time."""
 BEGIN, END = "*** Begin Patch", "*** End Patch"
+NO_FILE = "/dev/null"
+"""The file of a unified diff that is not there: before it is added, or after it is deleted."""
 _FILE = pattern(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _HUNK = pattern(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _NUMBERED = pattern(r"([+ -]?)[ \t]*(\d+)(?:→|\t| )(.*)")
@@ -266,24 +268,33 @@ def _sign(line: str) -> Sign:
 
 
 def _of_unified(lines: list[str]) -> Iterator[Change]:
+    """Yields the changes of a unified diff. A removed line can begin as a header does, which has two lines."""
     change, old, new = Change(""), 0, 0
-    for line in lines:
+    is_in_hunk = False
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         hunk = _HUNK.match(line)
-        if line.startswith(("diff --git ", "Index: ")) or (line.startswith("--- ") and change.lines):
+        is_header = line.startswith("--- ") and following.startswith("+++ ")
+        if is_header or line.startswith(("diff --git ", "Index: ")):
             if change.lines:
                 yield change
-            change = Change("")
-        elif line.startswith("+++ "):
-            change.path = line[4:].partition("\t")[0].removeprefix("b/")
+            change, is_in_hunk = _file_of(line, following) if is_header else Change(""), False
         elif hunk is not None:
-            old, new = int(hunk[1]), int(hunk[2])
+            old, new, is_in_hunk = int(hunk[1]), int(hunk[2]), True
             change.lines += [Line("@", line[hunk.end() :].strip())]
-        elif old and line[:1] in ("+", "-", " ", ""):
+        elif is_in_hunk and line[:1] in ("+", "-", " ", ""):
             sign = _sign(line)
             change.lines.append(Line(sign, line[1:], old if sign == "-" else new))
             old, new = old + (sign != "+"), new + (sign != "-")
     if change.lines:
         yield change
+
+
+def _file_of(old: str, new: str) -> Change:
+    """Returns the change, without lines, that the header of a file states: one of both files can be missing."""
+    before, after = (line[4:].partition("\t")[0] for line in (old, new))
+    if after == NO_FILE:
+        return Change(before.removeprefix("a/"), "deleted")
+    return Change(after.removeprefix("b/"), "added" if before == NO_FILE else "changed")
 
 
 # --- line numbers ----------------------------------------------------------------------------------------------------

@@ -76,6 +76,21 @@ def test_a_unified_diff_has_its_numbers() -> None:
     assert signs(first) == [("@", "def f():", None), (" ", "keep", 3), ("-", "old", 4), ("+", "new", 4)]
 
 
+def test_a_unified_diff_states_which_files_are_new_or_deleted() -> None:
+    new, deleted = (
+        "--- /dev/null\n+++ b/n.py\n@@ -0,0 +1,2 @@\n+a\n+b\n",
+        "--- a/o.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+    )
+    added, gone = changes_of({"diff": new + deleted}).files
+    assert (added.path, added.kind, signs(added)[1:]) == ("n.py", "added", [("+", "a", 1), ("+", "b", 2)])
+    assert (gone.path, gone.kind, signs(gone)[1:]) == ("o.py", "deleted", [("-", "a", 1)])
+
+
+def test_a_line_of_a_unified_diff_can_look_like_a_header() -> None:
+    (change,) = changes_of({"diff": "--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,1 @@\n--- a comment\n select 1\n"}).files
+    assert (change.path, signs(change)[1:]) == ("x.sql", [("-", "-- a comment", 1), (" ", "select 1", 1)])
+
+
 def test_a_file_that_is_written_has_all_its_lines() -> None:
     (change,) = changes_of({"file_path": "x", "content": "a\nb"}).files
     assert (change.kind, signs(change)) == ("added", [("+", "a", 1), ("+", "b", 2)])
