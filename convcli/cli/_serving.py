@@ -41,13 +41,13 @@ HEADERS = {
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves a folder on the loopback address. `address` is the URL of the index, with the token."""
+    """Serves a folder on the loopback address. `announce` prints an unexpected exception."""
 
     daemon_threads = True
 
-    def __init__(self, folder: ServedFolder, port: int) -> None:
+    def __init__(self, folder: ServedFolder, port: int, announce: Callable[[Exception], object]) -> None:
         super().__init__((LOOPBACK, port), _Handler)
-        self.folder, self.token = folder, secrets.token_urlsafe(24)
+        self.folder, self.announce, self.token = folder, announce, secrets.token_urlsafe(24)
         self._free = BoundedSemaphore(MOST_REQUESTS)
         names = (LOOPBACK, "localhost")
         self.hosts = {f"{name}:{self.server_port}" for name in names} | set(names if self.server_port == 80 else ())
@@ -72,7 +72,7 @@ class PageServer(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores clients that have gone; other errors have been answered."""
+        """Ignores clients that have gone; other errors have been answered (`do_GET`)."""
 
 
 class _Request(io.RawIOBase):
@@ -99,6 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
     server: PageServer
     server_version, sys_version = "convcli", ""
     timeout = SLOWEST
+    has_begun = False
+    """True if the head of the answer is sent."""
 
     def setup(self) -> None:
         """Reads the request within a time."""
@@ -124,7 +126,18 @@ class _Handler(BaseHTTPRequestHandler):
         return None if self.command in ("GET", "HEAD") else HTTPStatus.METHOD_NOT_ALLOWED
 
     def do_GET(self) -> None:
-        """Answers with a page, if the address names one."""
+        """Answers with a page, if the address names one, or with an error."""
+        try:
+            self._get()
+        except OSError:  # the client has gone
+            raise
+        except (ConvcliError, StopIteration):  # the file is being written, or gone
+            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
+        except Exception as error:
+            self.server.announce(error)
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+    def _get(self) -> None:
         path, _, query = self.path.partition("?")
         token, slash, name = path.removeprefix("/").partition("/")
         is_known = self.path.startswith("/") and slash == "/"
@@ -143,11 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def _index(self, view: ListView) -> None:
-        try:
-            text = self.server.folder.index(view)
-        except ConvcliError:
-            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
-            return
+        text = self.server.folder.index(view)
         version = f'"{sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:20]}"'
         self._answer(version, page.INDEX, lambda: [text])
 
@@ -165,16 +174,13 @@ class _Handler(BaseHTTPRequestHandler):
         if version and self.headers.get("If-None-Match") == version:
             self._begin(HTTPStatus.NOT_MODIFIED, version)
             return
-        try:
-            pieces = make()
-        except (ConvcliError, StopIteration):  # it is being written, or gone
-            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
-            return
+        pieces = make()
         self._begin(HTTPStatus.OK, version, page.policy(frame, page.LIVE))
         for piece in pieces if self.command == "GET" else ():
             self.wfile.write(piece.encode("utf-8", "backslashreplace"))
 
     def _begin(self, status: HTTPStatus, version: str = "", policy: str = "default-src 'none'") -> None:
+        self.has_begun = True
         self.send_response(status)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Security-Policy", f"{policy}; frame-ancestors 'none'")
@@ -183,7 +189,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answers with the status only: an answer repeats nothing of the request."""
+        """Answers with the status only, unless an answer has begun: an answer repeats nothing of the request."""
+        if self.has_begun:
+            return
         self._begin(HTTPStatus(code))
         with suppress(OSError):
             if self.command != "HEAD":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from convcli.cli import _shared
@@ -61,7 +62,7 @@ def command(
     codes = _shared.ExitCodes(screen)
     folder = ServedFolder(paths, reading, codes, store, prices, target=target, findings=findings)
     try:
-        server = PageServer(folder, port)
+        server = PageServer(folder, port, partial(_shared.announce_bug, screen))
     except OSError as error:
         raise JobError("usage", f"cannot listen on {LOOPBACK}:{port}: {error.strerror}") from None
     screen.show([f"{server.address}\n"])

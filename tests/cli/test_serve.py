@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from convcli.cli._served import PageAddress
 from convcli.cli._serving import PageServer
 from tests.cli_cases import CLEAN, command, environment, run, write
 
@@ -299,9 +300,43 @@ def drip(client: socket.socket) -> None:
         time.sleep(0.01)
 
 
+class Broken:
+    """A folder with a bug: it breaks before the page or within it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def index(self, view: object) -> str:
+        return self.text or str(1 / 0)
+
+    def address(self, name: str) -> object:
+        return PageAddress("x", 0)
+
+    def beginning(self, address: object, view: object) -> Iterator[str]:
+        yield self.text
+        yield str(1 / 0)
+
+
+def test_a_bug_is_reported_and_answered() -> None:
+    bugs = list[Exception]()
+    server = PageServer(Broken(""), 0, bugs.append)  # type: ignore[arg-type]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        path, client = urlsplit(server.address).path, http.client.HTTPConnection(*server.server_address[:2])
+        client.request("GET", path)
+        assert client.getresponse().status == 500
+        client.request("GET", f"{path}page.html")
+        page = client.getresponse()
+        assert (page.status, page.read()) == (200, b"")
+        assert [type(bug) for bug in bugs] == [ZeroDivisionError] * 2
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("convcli.cli._serving.SLOWEST", 0.2)
-    server = PageServer(None, 0)  # type: ignore[arg-type]
+    server = PageServer(None, 0, print)  # type: ignore[arg-type]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         client = socket.create_connection(server.server_address[:2], timeout=60)
@@ -314,7 +349,7 @@ def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch)
 
 def test_more_clients_than_are_answered_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("convcli.cli._serving.MOST_REQUESTS", 2)
-    server = PageServer(None, 0)  # type: ignore[arg-type]
+    server = PageServer(None, 0, print)  # type: ignore[arg-type]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     clients = [socket.create_connection(server.server_address[:2], timeout=60) for _ in range(3)]
     try:
