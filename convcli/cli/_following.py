@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from convcli.jobs.inputs import Document
-from convcli.model.errors import ConvcliError, JobError
+from convcli.model.errors import ContentError, ConvcliError, JobError
 from convcli.report.message import line
 from convcli.report.tables import View, jsonl
 from convcli.views.rows import Row, by_message
@@ -103,7 +103,8 @@ class _Look:
         try:
             now = self._read(self.start)
         except ConvcliError as error:
-            if self.has_begun or error.code in WAITED_FOR or self._is_torn():
+            is_torn = isinstance(error, ContentError) and self._is_torn()
+            if self.has_begun or error.code in WAITED_FOR or is_torn:
                 return None
             raise
         self.has_begun = self.has_begun or bool(now)
@@ -139,9 +140,13 @@ class _Look:
         return row | {"message": row["message"] + self.messages, "call": call}
 
     def _is_torn(self) -> bool:
-        with open(self.path, "rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) != b"\n"
+        """True if the file does not end with a newline, or has been cut or removed by now."""
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(-1, os.SEEK_END)
+                return file.read(1) != b"\n"
+        except OSError:
+            return True
 
 
 WAITED_FOR = frozenset(("no-messages", "empty-input"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -108,6 +109,14 @@ def test_what_is_no_transcript_or_no_file_ends_it(tmp_path: Path) -> None:
     assert run("inspect", tmp_path / "a.txt", "--follow", timeout=60).returncode == 1
     done = run("inspect", tmp_path / "none.jsonl", "--follow", timeout=60)
     assert (done.returncode, b"[no-such-file]" in done.stderr) == (2, True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="this user may read everything")
+def test_a_file_that_cannot_be_read_ends_it(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", HEADER)
+    path.chmod(0)
+    done = run("inspect", path, "--follow", timeout=60)
+    assert (done.returncode, b"[unreadable-input]" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
