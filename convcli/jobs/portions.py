@@ -155,8 +155,9 @@ def taken(transcript: Transcript, places: Sequence[int]) -> Transcript:
     """Returns the transcript with only these messages. Each follows the nearest message before it that is left."""
     kept = [transcript.messages[i] for i in places]
     ids = {message.id for message in kept if message.id is not None}
-    links = {message.id: message.parent_id for message in transcript.messages if message.id is not None}
-    removed = {name: parent for name, parent in links.items() if name not in ids}
+    removed = dict[str | None, str | None]()
+    removed.update((message.id, message.parent_id) for message in transcript.messages if message.id not in ids)
+    removed.pop(None, None)
     messages: list[Message] = []
     last: str | None = None
     for message in kept:
