@@ -50,8 +50,9 @@ MOST_OPEN = 32 << 20
 WITHOUT_TEXT = 200
 """Bytes that a message counts where a record has no text, as in a table."""
 ASSISTANT = "assistant"
-THOUGHT = pattern(r"<think>.*?</think>", re.DOTALL)
-"""Reasoning within a text: requests leave it out."""
+CLOSING = "</think>"
+THOUGHT = pattern(rf"<think>.*?{CLOSING}", re.DOTALL)
+"""Reasoning within a text: requests leave it out. One that never ends would be searched for long."""
 ANSWER_KEYS = ("response", "output", "completion")
 """Keys next to a request that hold the whole answer of a service, in a log."""
 REQUEST = "request"
@@ -239,7 +240,9 @@ class OpenCalls:
         self._oldest: list[int] = []
         """A heap of the numbers of calls, of some that are removed too."""
         self._of_beginning: dict[bytes, int] = {}
-        self._waiting: dict[bytes, set[int]] = {}
+        self._of_request: dict[bytes, set[int]] = {}
+        self._of_whole: dict[bytes, set[int]] = {}
+        """The numbers of calls by the digest of their request, and of their request and answer."""
         self._size = 0
 
     def add(self, call: Call) -> None:
@@ -248,23 +251,36 @@ class OpenCalls:
         if longer is not None:
             longer.absorb(call, 0, WHY)
             return
-        for earlier in list(self._continued(call)):
+        for earlier in self._continued(call):
             call.absorb(earlier, 0, WHY)
             self._remove(earlier)
         self._calls[call.number] = call
         heappush(self._oldest, call.number)
         self._size += call.size
         self._of_beginning.update(dict.fromkeys(call.beginnings, call.number))
-        self._waiting.setdefault(call.beginnings[call.asked - 1] if call.asked else b"", set()).add(call.number)
+        for numbers, key in self._indexes(call):
+            numbers.setdefault(key, set()).add(call.number)
 
-    def _continued(self, call: Call) -> Iterator[Call]:
-        """The conversations that this call continues, word for word or with an answer that is spelled differently."""
-        for end, beginning in enumerate(call.beginnings[:-1], 1):
-            for number in sorted(self._waiting.get(beginning, ())):
-                earlier = self._calls[number]
-                is_exact = call.beginnings[len(earlier.keys) - 1 : len(earlier.keys)] == earlier.beginnings[-1:]
-                if is_exact or _is_echoed(earlier, call.transcript.messages[end : call.asked]):
-                    yield earlier
+    def _indexes(self, call: Call) -> Iterator[tuple[dict[bytes, set[int]], bytes]]:
+        """Yields where a call is found by its messages: not at all, if they begin with an answer."""
+        if call.asked:
+            yield self._of_request, call.beginnings[call.asked - 1]
+            yield self._of_whole, call.beginnings[-1]
+
+    def _continued(self, call: Call) -> list[Call]:
+        """The conversations that this call continues, word for word or with an answer that is spelled differently.
+
+        Behind its whole request there is nothing that repeats an answer: a log can have the same request many times.
+        """
+        exact = {number for beginning in call.beginnings[:-1] for number in self._of_whole.get(beginning, ())}
+        echoed = (
+            number
+            for end, beginning in enumerate(call.beginnings[: max(call.asked - 1, 0)], 1)
+            for number in self._of_request.get(beginning, set()) - exact
+            if _is_echoed(self._calls[number], call.transcript.messages[end : call.asked])
+        )
+        continued = (self._calls[number] for number in exact.union(echoed))
+        return sorted(continued, key=lambda earlier: (earlier.asked, earlier.number))
 
     def _remove(self, call: Call) -> None:
         del self._calls[call.number]
@@ -272,10 +288,10 @@ class OpenCalls:
         for beginning in call.beginnings:
             if self._of_beginning.get(beginning) == call.number:
                 del self._of_beginning[beginning]
-        waiting = call.beginnings[call.asked - 1] if call.asked else b""
-        self._waiting[waiting].discard(call.number)
-        if not self._waiting[waiting]:
-            del self._waiting[waiting]
+        for numbers, key in self._indexes(call):
+            numbers[key].discard(call.number)
+            if not numbers[key]:
+                del numbers[key]
 
     def overflow(self) -> Iterator[Call]:
         """Removes and yields the oldest conversations, until the others are small enough."""
@@ -320,7 +336,5 @@ def _text(messages: Sequence[Message]) -> str:
     parts = [part for message in messages for part in message.parts]
     texts = [part.text for part in parts if isinstance(part, (Text, Refusal))]
     texts += [part.value for part in parts if isinstance(part, ToolResult) and isinstance(part.value, str)]
-    before, closing, after = "".join(texts).rpartition(
-        "</think>"
-    )  # a thought that never ends would be searched for long
+    before, closing, after = "".join(texts).rpartition(CLOSING)
     return " ".join(f"{THOUGHT.sub('', before + closing)}{after}".split())
