@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import isfinite
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,8 @@ class Number(Kind):
     def convert(self, word: Any) -> Any:
         value = self.of(word)
         is_less = self.least is not None and (value <= self.least if self.is_above else value < self.least)
-        if is_less or (self.most is not None and value > self.most):
+        is_number = isinstance(value, int) or isfinite(value)
+        if is_less or (self.most is not None and value > self.most) or not is_number:
             raise ValueError
         return value
 

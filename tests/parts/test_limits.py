@@ -163,3 +163,10 @@ def test_the_report_has_the_reason(folder: Path, more: list[str], capfd: pytest.
 def test_a_limit_is_for_a_job_in_parts(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", "in/a.jsonl", "--to", "anthropic", "--part-timeout", "3"]) == 2
     assert "--part-timeout is for a job with --engine or --part" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("limit", ["0", "nan", "inf"])
+def test_a_limit_is_a_time(folder: Path, limit: str, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["--to", "anthropic", "--engine", "local", "--out-dir", "out"]
+    assert main(["convert", "in/a.jsonl", *words, "--part-timeout", limit]) == 2
+    assert "--part-timeout" in capfd.readouterr().err
