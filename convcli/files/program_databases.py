@@ -329,8 +329,10 @@ def _llm_turn(query: Query, row: dict[str, Any], stored: dict[str, Any]) -> Any:
 
 
 def _llm_chain(tip: Any, stored: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yields a message and those before it, the last first."""
-    while tip in stored:
+    """Yields a message and those before it, the last first. In a damaged database they can form a circle."""
+    passed = set[Any]()
+    while tip in stored and tip not in passed:
+        passed.add(tip)
         yield stored[tip]
         tip = stored[tip].get("parent_hash")
 

@@ -199,6 +199,12 @@ def test_a_conversation_of_llm_has_the_turns_of_older_and_newer_versions(tmp_pat
     assert incomplete[0]["id"] == "r3"
 
 
+def test_messages_of_llm_that_follow_each_other_are_read_once(tmp_path: Path) -> None:
+    script = f"{LLM}{NEWER}UPDATE messages SET parent_hash = 'm4' WHERE hash = 'm0';"
+    _, turn = next(iter(read(database(tmp_path, script)))).value
+    assert [message["role"] for message in turn["messages"]] == ["user", "assistant"]
+
+
 KIRO = """
 CREATE TABLE conversations_v2 (key TEXT, conversation_id TEXT, value TEXT, created_at INTEGER, updated_at INTEGER);
 INSERT INTO conversations_v2 VALUES ('/p', 'k1', '{"conversation_id":"k1","history":[]}', 1, 2);
