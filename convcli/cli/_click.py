@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isfinite
 from typing import Any
 
 import click
@@ -75,13 +76,21 @@ class _Type(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return self.kind.completed(incomplete)
 
 
+class _Fraction(click.FloatRange):
+    """A number in a range, which infinity and "not a number" are not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        return number if isfinite(number) else self.fail(f"{value} is no finite number.", param, ctx)
+
+
 def _type(kind: Kind) -> click.ParamType:  # type: ignore[type-arg, unused-ignore]
     if not isinstance(kind, Number):
         return _Type(kind) if kind is not TEXT else click.STRING
     bounds: dict[str, Any] = {"min": kind.least, "max": kind.most, "min_open": kind.is_above}
     if kind.least is kind.most is None:
         return click.INT
-    return click.IntRange(**bounds) if kind.of is int else click.FloatRange(**bounds)
+    return click.IntRange(**bounds) if kind.of is int else _Fraction(**bounds)
 
 
 class _Option(click.Option):
