@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from convcli.files.framing import Framing, Range, Record, open_stored
@@ -16,9 +17,6 @@ from convcli.files.sqlite import database_of, open_database, reason
 from convcli.model.errors import ContentError, ConvcliError
 from convcli.wire.encodings import DATABASE, of_beginning
 from convcli.wire.strict_json import DuplicateKeys
-
-# ---------------------------------------------------------------- the source
-
 
 OF_WARP = {"ai_queries", "terminal_panes"}
 """Tables of Warp's database (`warp.sqlite`)."""
@@ -41,10 +39,13 @@ class DatabaseSource:
         self.name, self._stored, self.lines = stored.name, stored, 0
         self._bytes = 0
         try:
-            self._database = open_database(stored.name) if chunks is None else database_of(chunks)
-            self._query = Query(self._database, keys, stored.name)
-            self._program = program_with(self._query)
-            self._ids = self._all_ids()
+            with ExitStack() as on_error:
+                self._database = open_database(stored.name) if chunks is None else database_of(chunks)
+                on_error.callback(self._database.close)
+                self._query = Query(self._database, keys, stored.name)
+                self._program = program_with(self._query)
+                self._ids = self._all_ids()
+                on_error.pop_all()
         except (Error, ValueError) as error:
             raise _named(reason(error, "the SQLite database is damaged or cut off"), self.name) from error
         self._bytes = os.path.getsize(self.name) if chunks is None else stored.count

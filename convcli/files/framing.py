@@ -20,7 +20,7 @@ from convcli.files.lines import Framing as Framing
 from convcli.files.members import split_members
 from convcli.files.packed import CountedFile, joined, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError, JobError
+from convcli.model.errors import ContentError
 from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse, write
 
 MAX_LINE = 256 << 20
@@ -318,15 +318,13 @@ def open_stored(path: str, stdin: BinaryIO | None = None) -> CountedFile:
 
 @contextmanager
 def closed_on_error(stored: CountedFile) -> Iterator[None]:
-    """Closes the file and adds its name to the error if its content cannot be read."""
+    """Closes the file if an error ends the block, and adds its name to one of its content."""
     try:
         yield
-    except ContentError as error:
+    except BaseException as error:
         stored.close()
-        error.file = stored.name
-        raise
-    except JobError:
-        stored.close()
+        if isinstance(error, ContentError):
+            error.file = stored.name
         raise
 
 

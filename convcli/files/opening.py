@@ -6,6 +6,7 @@ copied to memory."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -53,13 +54,17 @@ def _table(stored: CountedFile, kind: str, chunks: Iterable[bytes]) -> TableSour
     from convcli.files.tables import TableSource
 
     pyarrow(stored.name)
-    return TableSource(stored, kind, _seekable(stored, chunks))
+    file = _seekable(stored, chunks)
+    with closed_on_error(file):
+        return TableSource(stored, kind, file)
 
 
 def _archive(stored: CountedFile, chunks: Iterable[bytes], duplicate_keys: DuplicateKeys) -> ArchiveSource:
     from convcli.files.archives import ArchiveSource
 
-    return ArchiveSource(stored, _seekable(stored, chunks), duplicate_keys)
+    file = _seekable(stored, chunks)
+    with closed_on_error(file):
+        return ArchiveSource(stored, file, duplicate_keys)
 
 
 def _database(stored: CountedFile, chunks: Iterator[bytes], duplicate_keys: DuplicateKeys) -> DatabaseSource:
@@ -87,10 +92,12 @@ def _spooled(name: str, chunks: Iterable[bytes]) -> CountedFile:
     from tempfile import TemporaryFile
 
     try:
-        spool = TemporaryFile(buffering=0)  # noqa: SIM115
-        for chunk in chunks:
-            spool.write(chunk)
-        spool.seek(0)
+        with ExitStack() as on_error:
+            spool = on_error.enter_context(TemporaryFile(buffering=0))
+            for chunk in chunks:
+                spool.write(chunk)
+            spool.seek(0)
+            on_error.pop_all()
     except OSError as error:
         raise cannot_write("a temporary file", error) from None
     return CountedFile(name, spool, owned=True)

@@ -146,6 +146,15 @@ class SessionStore:
 
     def _open(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._path, timeout=30, check_same_thread=False, isolation_level=None)
+        try:
+            self._prepare(database)
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+    def _prepare(self, database: sqlite3.Connection) -> None:
+        """Makes the tables, unless they are there."""
         database.execute(f"PRAGMA cache_size = -{CACHE >> 10}")
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute("PRAGMA secure_delete = ON")
@@ -161,7 +170,6 @@ class SessionStore:
             database.execute(f"PRAGMA user_version = {FORMAT}")
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
         self._has_index = "parts" in tables
-        return database
 
     def _add(self, path: str, number: int, session: StoredSession) -> None:
         row = session.name, os.fsencode(path), number, msgspec.json.encode(session.row)

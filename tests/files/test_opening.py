@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
+import warnings
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,17 @@ def test_what_cannot_be_opened_names_its_file(tmp_path: Path) -> None:
     with pytest.raises(ContentError) as caught:
         open_input(str(path))
     assert caught.value.file == str(path)
+
+
+@pytest.mark.parametrize("data", [b"PK\x03\x04", archive()[:-10], b"PAR1 and more PAR1"], ids=["start", "cut", "table"])
+def test_what_cannot_be_opened_leaves_no_file_open(tmp_path: Path, data: bytes) -> None:
+    pytest.importorskip("pyarrow")
+    packed = gzip.compress(data)
+    with warnings.catch_warnings(record=True) as unclosed:
+        warnings.simplefilter("always", ResourceWarning)
+        for stored in (data, packed, packed[:-9]):
+            (tmp_path / "a").write_bytes(stored)
+            with pytest.raises(ContentError):
+                open_input(str(tmp_path / "a"))
+        gc.collect()
+    assert unclosed == []
