@@ -73,13 +73,8 @@ def _words(word: str) -> list[str]:
         return [word]
     from convcli.files.side_files import read_side_text  # rarely needed
 
-    try:
-        return [line.strip() for line in read_side_text(word[1:]).split("\n") if line.strip()]
-    except FileNotFoundError:
-        raise JobError("no-such-file", "there is no such file of words", file=word[1:]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise JobError("unreadable-input", f"cannot read it: {reason}", file=word[1:]) from None
+    lines = read_side_text(word[1:], "file of words").split("\n")
+    return [line.strip() for line in lines if line.strip()]
 
 
 def check_engine(reading: ReadingOptions) -> None:

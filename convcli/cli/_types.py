@@ -198,21 +198,11 @@ def key_and_value(word: str, option: str = "--set") -> tuple[str, Any]:
     if not key or not separator:
         raise JobError("usage", f"{option} needs a key and a value", help="write KEY=VALUE, as max_tokens=1024")
     if value.startswith("@"):
-        value = _contents(value[1:], option)
+        from convcli.files.side_files import read_side_text  # rarely needed
+
+        help_text = f"{option} KEY=@FILE reads a file; a string that begins with @ is quoted as JSON"
+        value = read_side_text(value[1:], help=help_text)
     try:
         return key, exact_json.parse(value)
     except ContentError:
         return key, value
-
-
-def _contents(path: str, option: str) -> str:
-    from convcli.files.side_files import read_side_text  # rarely needed
-
-    try:
-        return read_side_text(path)
-    except FileNotFoundError:
-        help_text = f"{option} KEY=@FILE reads a file; a string that begins with @ is quoted as JSON"
-        raise JobError("no-such-file", "there is no such file", file=path, help=help_text) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise JobError("unreadable-input", f"cannot read it: {reason}", file=path) from None

@@ -18,7 +18,7 @@ from convcli.model.transcript import Path, ToolCall, Transcript
 from convcli.proof.places import Places
 from convcli.validation import schemas
 from convcli.wire import exact_json
-from convcli.wire.pointers import resolve
+from convcli.wire.pointers import has, resolve
 
 ArgumentStyle: TypeAlias = Literal["text", "object"]
 
@@ -104,15 +104,7 @@ def argument_places(transcript: Transcript, document: Any, dialect: Dialect) -> 
         for j, part in enumerate(message.parts)
         if isinstance(part, ToolCall)
     ]
-    return [(path, call) for path, call in located if _is_there(document, path)]
-
-
-def _is_there(document: Any, path: Path) -> bool:
-    try:
-        resolve(document, path)
-    except LookupError:
-        return False
-    return True
+    return [(path, call) for path, call in located if has(document, path)]
 
 
 def _styled(value: Any, style: ArgumentStyle) -> Any:

@@ -8,12 +8,34 @@ import stat
 from functools import partial
 from io import BytesIO, FileIO, TextIOWrapper
 
+from convcli.files.packed import unreadable
+from convcli.model.errors import JobError
 
-def read_side_file(path: str) -> bytes:
+
+def read_side_file(path: str, what: str = "file", help: str = "") -> bytes:
     """Returns the content of a file, or of a pipe that a program writes to, such as `<(command)` of a shell.
 
-    Raises OSError as `open` does, and for a pipe without a writer, which would make the command wait forever.
+    `what`: what the file is, for the error · `help`: how to get one. Raises JobError `no-such-file` or
+    `unreadable-input`, also for a pipe without a writer, which would make the command wait forever.
     """
+    try:
+        return _content(path)
+    except FileNotFoundError:
+        raise JobError("no-such-file", f"there is no such {what}", file=path, help=help) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def read_side_text(path: str, what: str = "file", help: str = "") -> str:
+    """Returns the text of such a file, with `\\n` at the end of each line. Raises JobError, also if it is not UTF-8."""
+    content = TextIOWrapper(BytesIO(read_side_file(path, what, help)), encoding="utf-8")
+    try:
+        return content.read()
+    except UnicodeDecodeError:
+        raise unreadable(path, ValueError("it is not UTF-8")) from None
+
+
+def _content(path: str) -> bytes:
     with open(path, "rb", buffering=0, opener=_open_at_once) as file:
         assert isinstance(file, FileIO)
         if not stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
@@ -23,11 +45,6 @@ def read_side_file(path: str) -> bytes:
             raise OSError(errno.ENXIO, "no program writes to this pipe", path)
         os.set_blocking(file.fileno(), True)
         return (begin or b"") + b"".join(iter(partial(file.read, 1 << 16), b""))
-
-
-def read_side_text(path: str) -> str:
-    """Returns the text of such a file, with `\\n` at the end of each line. Raises UnicodeDecodeError too."""
-    return TextIOWrapper(BytesIO(read_side_file(path)), encoding="utf-8").read()
 
 
 def _open_at_once(path: str, flags: int) -> int:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from convcli.files.packed import unreadable
 from convcli.files.side_files import read_side_file
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
@@ -34,13 +33,10 @@ class Baseline:
 
     def load(self) -> Baseline:
         """Loads the file and returns itself. Raises JobError if it is missing, unreadable, or not a baseline."""
+        help_text = "convcli validate FILE… --baseline FILE --write-baseline writes it"
+        content = read_side_file(self.path, "baseline", help_text)
         try:
-            self._left = Counter(dict(_rows(json.loads(read_side_file(self.path)))))
-        except FileNotFoundError:
-            help_text = "convcli validate FILE… --baseline FILE --write-baseline writes it"
-            raise JobError("no-such-file", "there is no such baseline", file=self.path, help=help_text) from None
-        except OSError as error:
-            raise unreadable(self.path, error) from None
+            self._left = Counter(dict(_rows(json.loads(content))))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise JobError("not-a-baseline", "this is not a convcli baseline", file=self.path) from None
         return self

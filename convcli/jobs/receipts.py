@@ -229,13 +229,9 @@ def _versions() -> dict[str, str]:
 
 def load(path: str) -> Receipt:
     """Returns the receipt in a file. Raises JobError if it is missing, unreadable or no receipt."""
+    content = read_side_file(path, "receipt", "convcli convert … --receipt FILE writes it")
     try:
-        receipt = msgspec.json.decode(read_side_file(path), type=Receipt)
-    except FileNotFoundError:
-        help_text = "convcli convert … --receipt FILE writes it"
-        raise JobError("no-such-file", "there is no such receipt", file=path, help=help_text) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
+        receipt = msgspec.json.decode(content, type=Receipt)
     except msgspec.MsgspecError:
         raise JobError("not-a-receipt", "this is not a receipt of a conversion", file=path) from None
     if receipt.receipt != VERSION:

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from convcli.engine.redaction.redactor import Hit, Redactor
 from convcli.files.layouts import DocumentWriter
-from convcli.files.packed import unreadable
 from convcli.files.side_files import read_side_file
 from convcli.jobs.documents import Document
 from convcli.model.errors import JobError
@@ -47,17 +46,14 @@ class Allowed:
 
 def load_allowed(path: str) -> Allowed:
     """Returns the accepted values of a file. Raises JobError if it is missing, unreadable or another file."""
+    help_text = "convcli redact FILE… --check --allow FILE --write-allow writes it"
+    content = read_side_file(path, "list of accepted values", help_text)
     try:
-        value = json.loads(read_side_file(path))
+        value = json.loads(content)
         if value["convcli-allow"] != VERSION:
             raise ValueError("another version")
         return Allowed(str(value["salt"]), map(str, value["digests"]))
-    except FileNotFoundError:
-        help_text = "convcli redact FILE… --check --allow FILE --write-allow writes it"
-        raise JobError("no-such-file", "there is no such list of accepted values", file=path, help=help_text) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise JobError("not-a-baseline", "this is not a list of accepted values", file=path) from None
 
 

@@ -11,7 +11,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from convcli.files.packed import unreadable
 from convcli.files.side_files import read_side_file
 from convcli.model.errors import JobError
 from convcli.model.transcript import (
@@ -89,12 +88,9 @@ def token_count(name: str) -> TokenCount:
 
 def _of_file(path: str) -> TokenCount:
     tokenizers = _imported("tokenizers")
+    content = read_side_file(path, "tokenizer")
     try:
-        tokenizer = tokenizers.Tokenizer.from_str(read_side_file(path).decode())
-    except FileNotFoundError:
-        raise JobError("no-such-file", "there is no such tokenizer", file=path) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
+        tokenizer = tokenizers.Tokenizer.from_str(content.decode())
     except Exception as error:  # tokenizers raises nothing more specific
         message = f"this is not a tokenizer.json ({type(error).__name__})"
         raise JobError("unknown-tokenizer", message, file=path) from None

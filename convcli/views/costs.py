@@ -13,7 +13,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, NamedTuple
 
-from convcli.files.packed import unreadable
 from convcli.files.side_files import read_side_file
 from convcli.model.errors import JobError
 from convcli.model.transcript import Message, Transcript
@@ -115,12 +114,9 @@ class Prices:
 
 def load(path: str) -> dict[str, dict[str, Any]]:
     """Returns the entries of a file in litellm's format that price tokens. Raises JobError."""
+    content = read_side_file(path, "file of prices")
     try:
-        document = json.loads(read_side_file(path))
-    except FileNotFoundError:
-        raise JobError("no-such-file", "there is no such file of prices", file=path) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
+        document = json.loads(content)
     except (ValueError, RecursionError):
         document = None
     entries = dict(_priced(document)) if isinstance(document, dict) else {}

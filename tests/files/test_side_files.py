@@ -9,6 +9,7 @@ from threading import Thread
 import pytest
 
 from convcli.files.side_files import read_side_file, read_side_text
+from convcli.model.errors import JobError
 
 
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
@@ -21,9 +22,18 @@ def test_a_text_has_one_kind_of_line_ends(tmp_path: Path) -> None:
     assert read_side_text(str(tmp_path / "a")) == "é\nb\nc\u2028d"
 
 
+def test_what_cannot_be_read_is_an_error_of_the_job(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xff")
+    with pytest.raises(JobError, match="cannot read the file: it is not UTF-8"):
+        read_side_text(str(tmp_path / "a"))
+    with pytest.raises(JobError, match="there is no such list") as caught:
+        read_side_file(str(tmp_path / "b"), "list", "make one")
+    assert (caught.value.code, caught.value.help) == ("no-such-file", "make one")
+
+
 def test_a_pipe_without_a_writer_is_an_error_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="no program writes to this pipe"):
+    with pytest.raises(JobError, match="no program writes to this pipe"):
         read_side_file(str(tmp_path / "pipe"))
 
 
