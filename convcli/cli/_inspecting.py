@@ -33,13 +33,6 @@ BESIDE_TEXTS, LEAST_ROOM = 60, 30
 """Cells of the other columns in a table of messages, and the least that the column of text gets."""
 
 
-def row_of(document: Document, transcript: Transcript, names: Collection[str] = ()) -> Row:
-    """Returns the row of a transcript."""
-    from convcli.views import columns
-
-    return columns.row_of(document, transcript, names)
-
-
 class InspectArguments(msgspec.Struct, frozen=True):
     """The arguments of the command."""
 
@@ -168,6 +161,7 @@ class Inspecting:
 
     def _row_with_heading(self, document: Document, transcript: Transcript, names: Collection[str]) -> Row:
         """Returns the row of one of many transcripts; for a terminal with the words that stand for a missing title."""
+        from convcli.views.columns import row_of
         from convcli.views.titles import SHORT, title_of
 
         row = row_of(document, transcript, names)
@@ -222,6 +216,7 @@ class Inspecting:
     def _one(self, document: Document, transcript: Transcript) -> None:
         from convcli.report import message
         from convcli.views import rows as overview
+        from convcli.views.columns import row_of
 
         if self._is_page():
             from convcli.cli._pages import title_of
@@ -238,11 +233,9 @@ class Inspecting:
             whole = self._with_runs(document, transcript)
             self.screen.show(page.conversation(whole, name, about, self._marks(document, transcript)))
             return
-        searched = any(
-            "~" in condition for condition in self.arguments.where
-        )  # in all of the text, not only in its beginning
         is_whole = self.arguments.whole or self.arguments.form == "html"
-        longest = None if is_whole or searched else overview.LONGEST
+        is_searched = any("~" in condition for condition in self.arguments.where)  # all of a text, not its beginning
+        longest = None if is_whole or is_searched else overview.LONGEST
         if self.arguments.number is not None:
             number = _checked(transcript, self.arguments.number)
             view = tables.View(self._width(), self.screen.out, self.arguments.whole)
@@ -261,6 +254,7 @@ class Inspecting:
         """Shows the rest of a long session on a terminal."""
         from convcli.cli._beginning import others
         from convcli.report.message import title
+        from convcli.views.columns import row_of
         from convcli.views.rows import by_message
 
         words = title(row_of(document, transcript), hides_events=self._hides_events)

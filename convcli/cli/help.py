@@ -17,7 +17,6 @@ convcli help openai-chat
 convcli help convert
 """
 MEANT = {
-    "config": "configuration",
     "settings": "configuration",
     "toml": "configuration",
     "format": "intermediate-format",
@@ -35,7 +34,6 @@ MEANT = {
     "request": "sending",
     "html": "looking",
     "viewer": "looking",
-    "redact": "redaction",
     "secrets": "redaction",
     "privacy": "redaction",
     "where": "selecting",
@@ -46,7 +44,6 @@ MEANT = {
     "rows": "training",
     "card": "training",
     "receipt": "losses",
-    "verify": "losses",
     "trainer": "training",
     "ray": "scale",
     "spark": "scale",

@@ -138,6 +138,7 @@ class Redacting:
         from convcli.files.layouts import SUFFIXES, DocumentWriter
         from convcli.jobs.converting import Job, keeps_container, layout_for
         from convcli.jobs.destinations import output_at
+        from convcli.jobs.documents import without_transcript
         from convcli.jobs.redacting import write
 
         target = source.dialect
@@ -158,7 +159,7 @@ class Redacting:
         try:
             writer = write(self._documents(source), open_writer)
             if writer is None:
-                raise _nothing(file.path)
+                raise without_transcript(file.path)
             writer.commit()
         finally:
             for each in outputs:
@@ -196,12 +197,6 @@ class Redacting:
         self.codes.finish()
         _redacting.announce(self.screen, self.redaction)
         return self.codes.worst
-
-
-def _nothing(path: str) -> Exception:
-    from convcli.model.errors import ContentError
-
-    return ContentError("empty-input", "the input has no transcript", file=path)
 
 
 def _written(path: str, data: bytes, *, force: bool) -> None:

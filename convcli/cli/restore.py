@@ -79,8 +79,12 @@ def _records(kept: str) -> list[Any]:
     from convcli.files.framing import open_source
     from convcli.model.errors import ContentError
 
+    records = list[Any]()
     with open_source(kept) as source:
-        records = [record for record in _values(source) if isinstance(record, dict)]
+        for record in source.each():
+            if record.error is not None:
+                raise record.error
+            records += [record.value] if isinstance(record.value, dict) else []
     if not records:
         raise ContentError("not-a-restore-file", "the file contains no restore records", file=kept)
     return records
@@ -101,13 +105,3 @@ def _originals(paths: tuple[str, ...], records: list[Any]) -> Iterator[Any]:
         )
     for document, record in zip(in_order(documents, records), records, strict=True):
         yield restore(document, record)
-
-
-def _values(source: Any) -> Iterator[Any]:
-    if source.framing == "json":
-        yield source.document()[0]
-        return
-    for record in source.records():
-        if record.error is not None:
-            raise record.error
-        yield record.value

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import add_argument, add_option, declare
-from convcli.cli._inspecting import row_of
 from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
@@ -95,6 +94,7 @@ def _pieces(
     from convcli.cli._pages import title_of
     from convcli.report import page
     from convcli.report.conversation import markdown
+    from convcli.views.columns import row_of
     from convcli.views.facts import facts_of
     from convcli.views.program_texts import without_events
 

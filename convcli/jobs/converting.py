@@ -20,12 +20,13 @@ from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, row_layouts
 from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
+from convcli.jobs.documents import without_transcript
 from convcli.jobs.inputs import Document, Input, InputFile, Item
 from convcli.jobs.items import beginnings
 from convcli.jobs.results import AS_IT_IS, ItemResult, RowShape, item_results
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
 from convcli.proof.reasons import LEVELS, PROGRAM_TURN, SET, Level, Loss, Losses, is_chosen
@@ -291,7 +292,7 @@ class InputConversion:
     def finish(self) -> None:
         """Commits the output if everything is acceptable."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
-            raise _nothing(self.source)
+            raise without_transcript(self.source.name)
         if self.source.is_whole and self.summary.transcripts and self.job.keep_going:
             self.summary.left_out = self.summary.refused
             self.summary.incomplete = self.summary.transcripts if self.summary.refused else 0
@@ -369,7 +370,7 @@ class SplitConversion:
     def finish(self) -> None:
         """Reports what is known only at the end."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
-            raise _nothing(self.source)
+            raise without_transcript(self.source.name)
         self.summary.count_joined(self.source)
         _keep_rest(self.source, self.sinks)
 
@@ -466,10 +467,6 @@ def _keep_rest(source: Input, sinks: Sinks) -> None:
 
 def _columns(document: Any, job: Job) -> Any:
     return texts.written(document, job.target) if job.text_columns else document
-
-
-def _nothing(source: Input) -> ContentError:
-    return ContentError("empty-input", "the input has no transcript", file=source.name)
 
 
 def keeps_container(source: Input, job: Job) -> bool:

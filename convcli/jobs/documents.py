@@ -269,6 +269,11 @@ def not_read(record: Record, error: ContentError | None = None, *, is_growing: b
     return Skipped(error, record.torn and is_growing, record.start, record.end, record.raw)
 
 
+def without_transcript(file: str) -> ContentError:
+    """Returns the error for an input in which nothing was found."""
+    return ContentError("empty-input", "the input has no transcript", file=file)
+
+
 def finding_of(error: ConvcliError) -> Finding:
     """Returns an error as a finding with the same position."""
     place = error.where, error.file, error.line, error.column, error.byte

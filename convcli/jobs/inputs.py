@@ -34,6 +34,7 @@ from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Nulls as Nulls
 from convcli.jobs.documents import Outer as Outer
 from convcli.jobs.documents import Skipped as Skipped
+from convcli.jobs.documents import without_transcript
 from convcli.jobs.items import RecordReader, beginnings, several_answers
 from convcli.jobs.paths import InputFile as InputFile
 from convcli.jobs.paths import find as find
@@ -366,7 +367,7 @@ class Input:
                 self._picked = chain(head, items)
                 return ChosenDialect(item.dialect, False, None)
         if head:
-            raise head[0].error if isinstance(head[0], Skipped) else self._nothing()
+            raise head[0].error if isinstance(head[0], Skipped) else without_transcript(self.name)
         from convcli.jobs.envelopes import no_transcripts
 
         raise no_transcripts(self.name, picker, at)
@@ -394,7 +395,7 @@ class Input:
             return ChosenDialect(self._named, False, None)  # a look ahead costs as much as all of a small part
         values = self._look_ahead()
         if not values:
-            raise (self._head[0].error if self._head else None) or self._nothing()
+            raise (self._head[0].error if self._head else None) or without_transcript(self.name)
         reading = self._chosen(values)
         if reading.dialect.many and not reading.is_whole:
             self._hold_many(reading.dialect, values)
@@ -468,9 +469,6 @@ class Input:
 
     def _is_one_line(self) -> bool:
         return len(self._head) == 1 and b"\n" not in self._head[0].raw.strip()
-
-    def _nothing(self) -> ContentError:
-        return ContentError("empty-input", "the input has no transcript", file=self.name)
 
     def _on_line(self, items: Iterator[Item], line: int) -> Iterator[Item]:
         """Yields the document or stretch on the requested line, and nothing after it."""

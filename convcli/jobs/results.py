@@ -214,6 +214,7 @@ def as_warning(finding: Finding, target: Dialect) -> Finding:
     """Turns errors into warnings: output that a service would refuse is still written, as it may serve other uses."""
     if finding.severity == "info":
         return finding
-    note = f"{target.title} would not accept the output as it is" if finding.severity == "error" else ""
-    notes = (*finding.notes, note) if note else finding.notes
-    return msgspec.structs.replace(finding, severity="warning", notes=notes)
+    notes = finding.notes
+    if finding.severity == "error":
+        notes = (*notes, f"{target.title} would not accept the output as it is")
+    return replace(finding, severity="warning", notes=notes)

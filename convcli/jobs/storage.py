@@ -98,9 +98,8 @@ class TableNotes:
     def _watch(self, document: Document) -> None:
         """Records the nulls of a document that may be intended."""
         padding = self._table.columns.padding
-        waiting = {
-            path for path in padding if path not in self._meant and self._may_be_certain(path[:-1])
-        }  # one possibly intended null per path suffices
+        # one null that may be intended suffices for a path
+        waiting = {path for path in padding if path not in self._meant and self._may_be_certain(path[:-1])}
         if not waiting:
             return
         try:

@@ -66,9 +66,7 @@ def on_ray(
         help_text = "pip install 'convcli[ray]'"
         raise JobError("engine-missing", "--engine ray needs the package ray", help=help_text) from None
     is_mine = not ray.is_initialized()
-    address = address or os.environ.get(
-        "RAY_ADDRESS", "local"
-    )  # otherwise the cluster of a killed driver might be used
+    address = address or os.environ.get("RAY_ADDRESS", "local")  # else it might be the cluster of a killed driver
     if is_mine:
         include = False if address == "local" else None
         _start(ray, address=address, include_dashboard=include, log_to_driver=False, logging_level=40)

@@ -76,11 +76,14 @@ def _cells(char: str) -> int:
 
 def tail(text: str, width: int) -> str:
     """Cuts the start of text, as `cut` cuts the end: the end of a path is more useful."""
-    if cells(text) <= width:
+    too_wide = cells(text) - width
+    if too_wide <= 0:
         return text
-    while text and cells(text) >= width:
-        text = text[1:]
-    return f"…{text}"
+    start = 0
+    while start < len(text) and too_wide >= 0:
+        too_wide -= _cells(text[start])
+        start += 1
+    return f"…{text[start:]}"
 
 
 def filled(pieces: Iterable[str], glue: str, width: int | None) -> str:

@@ -241,8 +241,6 @@ def _losses(transcript: Transcript, target: Dialect, source: Dialect | None = No
 def _report(losses: list[Loss], usual: list[Loss]) -> FeatureReport:
     known = {(loss.kind, loss.field) for loss in usual}
     own = [loss for loss in losses if (loss.kind, loss.field) not in known]
-    kinds = [
-        loss.kind for loss in own if loss.kind != "invented" or loss.level == "content"
-    ]  # not a missing id or name
+    kinds = [loss.kind for loss in own if loss.kind != "invented" or loss.level == "content"]  # no missing id or name
     worst = max(map(list(FEATURE_OUTCOMES).index, kinds), default=None)
     return FeatureReport("kept" if worst is None else list(FEATURE_OUTCOMES.values())[worst], own)

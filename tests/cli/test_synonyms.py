@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from convcli import dialects
+from convcli.cli import _synonyms
+from convcli.cli import help as help_command
 from convcli.model.errors import JobError
+from convcli.report import pages
 from tests.cli_cases import CLEAN, OTHER, ROOT, run, write
 
 HERE = "convcli {} -h has examples"
@@ -55,6 +58,12 @@ def test_an_alias_is_taken_wherever_a_dialect_is_named() -> None:
     assert by_alias == by_name
     done = run("losses", "--from", "gpt", "--to", "trl", "--output-format", "json")
     assert done.stdout == run("losses", "--from", "openai-chat", "--to", "hf-chat", "--output-format", "json").stdout
+
+
+def test_no_word_of_others_is_a_word_of_ours() -> None:
+    """Such an entry would never be used: our own words come first."""
+    assert not (_synonyms.HINTS | _synonyms.COMMANDS_OF_OTHERS | _synonyms.ALIASES).keys() & set(COMMANDS)
+    assert not help_command.MEANT.keys() & {*COMMANDS, *pages.topics(), *dialects.names(), *dialects.aliases()}
 
 
 @pytest.mark.parametrize(("word", "command"), [("view", "inspect"), ("show", "inspect"), ("show-settings", "config")])

@@ -22,14 +22,15 @@ def in_pieces(articles: Iterable[str]) -> Iterator[str]:
     while size < AT_ONCE and (article := next(pending, None)) is not None:
         size += len(article)
         yield article
-    waiting = list[str]()
+    waiting, size = list[str](), 0
     for number, article in enumerate(pending):
         if not number:
             yield WITHOUT_SCRIPT
         waiting.append(article)
-        if sum(map(len, waiting)) >= PIECE:
+        size += len(article)
+        if size >= PIECE:
             yield _later(waiting)
-            waiting = []
+            waiting, size = [], 0
     if waiting:
         yield _later(waiting)
 

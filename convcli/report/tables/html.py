@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
-from convcli.report.html_head import hash_source, policy
+from convcli.report.html_head import hash_source, head, policy
 from convcli.report.tables import View, cell
 
 FOLDED = frozenset(("call", "result", "reasoning", "event", "opaque"))
@@ -103,15 +103,6 @@ if (location.hash || box.value) location.hash ? wanted() : find();
 
 
 POLICY = policy(f"style-src {hash_source(STYLE)}", f"script-src {hash_source(SCRIPT)}")
-HEAD = f"""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{STYLE}</style>
-"""
 SEARCH = """\
 <div id="search" hidden><input type="search" aria-label="Search" placeholder="Search (press /)"><output></output></div>
 """
@@ -122,7 +113,8 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
     """Yields the page, row by row."""
     name, *about = (escape(cell(words)) for words in view.title)
     text = f"<p>{', '.join(about)}</p>\n" if about else ""
-    yield f"{HEAD}<title>{name}</title>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n{text}</header>\n{SEARCH}<table>\n"
+    yield head(cell(view.title[0]), POLICY, STYLE)
+    yield f"<body>\n<header>\n<h1>{name}</h1>\n{text}</header>\n{SEARCH}<table>\n"
     yield f"<thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in columns)}</tr></thead>\n<tbody>\n"
     for row in rows:
         yield f"<tr>{''.join(_cell(name, row.get(name), row.get('kind')) for name in columns)}</tr>\n"
