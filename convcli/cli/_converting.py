@@ -91,10 +91,8 @@ class Converting:
         self.screen, self.arguments = screen, arguments
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
         self.total: Summary | None = None
-        self.allowed, self.keep_going = (
-            allowance(arguments.allow_bad),
-            bool(arguments.keep_going or arguments.allow_bad),
-        )
+        self.allowed = allowance(arguments.allow_bad)
+        self.keep_going = bool(arguments.keep_going or arguments.allow_bad)
         self.unread = Unread()
         self.arranged: Arranged | None = None
 

@@ -132,7 +132,7 @@ class _Validating:
 
         arguments, paths = self.arguments, self.arguments.paths
         if arguments.write_baseline and arguments.baseline is None:
-            raise JobError("usage", "--write-baseline: to which file?", help="say --baseline FILE")
+            raise JobError("usage", "--write-baseline: to which file?", help="name it with --baseline FILE")
         files = self.reading.find(paths, may_be_none=arguments.transcripts_only)
         reads_baseline = arguments.baseline is not None and not arguments.write_baseline
         self.baseline = Baseline(arguments.baseline).load() if reads_baseline and arguments.baseline else None

@@ -15,12 +15,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from convcli.files.lines import BLANK, BOM, SSE_FIELDS, TEXT_MARK, Line, Omitted, sniff, split_lines, too_long
+from convcli.files.lines import BLANK, SSE_FIELDS, TEXT_MARK, Line, Omitted, sniff, split_lines, too_long
 from convcli.files.lines import Framing as Framing
 from convcli.files.members import split_members
 from convcli.files.packed import CountedFile, joined, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+from convcli.wire.encodings import BOM
 from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse, write
 
 MAX_LINE = 256 << 20

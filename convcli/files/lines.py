@@ -6,19 +6,18 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Literal, TypeAlias
 
-from convcli.files.members import begins_array
+from convcli.files.members import RAISE, begins_array
 from convcli.model.errors import ContentError
+from convcli.wire.encodings import BOM
 from convcli.wire.exact_json import parse
 
 Framing: TypeAlias = Literal["json", "jsonl", "sse", "array"]
 Line: TypeAlias = tuple[int, int, bytes, bool]
 """Number, byte offset, bytes without the newline, and whether a newline ended it."""
 
-BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\r\n"
 TEXT_MARK = b"<|start|>"
 """The start of text between the marks of a chat template, which is not JSON."""
-RAISE = "--max-line raises the limit, for example --max-line 1G"
 MOST_SKIPPED = 64
 """How many times longer than the limit a line may be and still be skipped."""
 _NO_LINE: Line = (0, 0, b"", False)

@@ -11,17 +11,18 @@ from collections.abc import Iterator
 import msgspec
 
 from convcli.model.errors import ContentError
+from convcli.wire.encodings import BOM
 from convcli.wire.exact_json import Position
-from convcli.wire.patterns import pattern
+from convcli.wire.patterns import JSON_STRING, pattern
 
 # Possessive quantifiers: a mismatch fails at once instead of backtracking.
 _TO_BRACKET = pattern(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+([\[\]{}])', re.DOTALL)
-_STRING = pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = pattern(JSON_STRING.encode(), re.DOTALL)
 _WORD = pattern(rb'[^\s,\[\]{}"]++|[\]}]')
 _BLANK = pattern(rb"[ \t\r\n]*+")
 _CONTINUED = bytes(range(0x80, 0xC0))
 """Bytes of a character after its first."""
-BOM = b"\xef\xbb\xbf"
+RAISE = "--max-line raises the limit, for example --max-line 1G"
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -162,7 +163,7 @@ class _Text:
                 line=line,
                 column=column,
                 byte=byte,
-                help="--max-line raises the limit, for example --max-line 1G",
+                help=RAISE,
             )
         while size <= wanted and (piece := next(self._chunks, None)) is not None:
             pieces.append(piece)

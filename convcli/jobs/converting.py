@@ -297,9 +297,11 @@ class InputConversion:
             self.summary.left_out = self.summary.refused
             self.summary.incomplete = self.summary.transcripts if self.summary.refused else 0
         self.summary.count_joined(self.source)
-        if self._file is not None and self._is_acceptable() and self.summary.rows:
+        if self._file is None or not self.summary.rows:
+            return
+        if self._is_acceptable():
             count_stored(self.summary, self._file, self.job, self.sinks)
-        if self._file is not None and self._is_acceptable() and self.summary.rows:
+        if self._is_acceptable():  # the losses of a table are known by now
             _keep_rest(self.source, self.sinks)
             if self.sinks.secure is not None:
                 self.sinks.secure()

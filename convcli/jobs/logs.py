@@ -6,9 +6,10 @@ import re
 from contextlib import closing
 
 from convcli.files.framing import open_stored
-from convcli.files.lines import BOM, SSE_FIELDS, TEXT_MARK
+from convcli.files.lines import SSE_FIELDS, TEXT_MARK
 from convcli.files.packed import unpacked
 from convcli.model.errors import ConvcliError
+from convcli.wire.encodings import BOM
 from convcli.wire.patterns import pattern
 
 LOGS = (".txt", ".log", ".out", ".responses")

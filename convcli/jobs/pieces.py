@@ -25,8 +25,8 @@ class InputPiece(msgspec.Struct, frozen=True):
     `start` and `stop`: bytes or row groups · `before`: lines or rows before it, -1 if not counted · `version`: changes
     when the file does · `size`: bytes of the piece, about · `ignore`, `places`: findings not reported for this file ·
     `dialect`: the one that the configuration names for this file · `skips`: the file is skipped if it is no
-    transcript · `by_size`: the range was planned by the size of a
-    file that nobody has opened yet, and `settled` says what it has.
+    transcript · `by_size`: the range was planned by the size of a file that nobody has opened yet, and `settled`
+    returns what it has.
     """
 
     file: str

@@ -27,9 +27,9 @@ Judge: TypeAlias = Callable[[Input, JudgingOptions], Iterator[Verdict]]
 class PieceResult(msgspec.Struct):
     """The result of a piece, besides reports and output.
 
-    `piece`: as it was asked for, then as it is in the open file ·
-    `lines`, `blank`: lines or rows read, and blank ones among them · `grew`: whether the file grew meanwhile ·
-    `error`: why a file could not be read to its end; the missing part counts as one line.
+    `piece`: as it was asked for, then as it is in the open file · `lines`, `blank`: lines or rows read, and blank
+    ones among them · `grew`: whether the file grew meanwhile · `error`: why a file could not be read to its end; the
+    missing part counts as one line.
     """
 
     piece: InputPiece

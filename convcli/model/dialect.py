@@ -43,8 +43,8 @@ class Options(msgspec.Struct, frozen=True):
     missing or null · `models`: other names for models · `program_turns`: turns that an agent program wrote in the
     user's place, which training rows lack by default · `tools`: the definitions in a training row from a session
     without any: those that the calls show (the default), those of the agent program, or none · `tools_of`: the
-    agent program whose names the tools of another get, or none · `lenient`:
-    values of a wrong type outside of the conversation are set aside.
+    agent program whose names the tools of another get, or none · `lenient`: values of a wrong type outside of the
+    conversation are set aside.
     """
 
     form: str | None = None
@@ -137,7 +137,8 @@ class Program(msgspec.Struct, frozen=True):
     `form` is the form of its sessions. `files` returns the documents of the files that a session at a path needs, by
     their paths from its folder, that of the session first; by default this is the only one. `unsent` are message roles
     and part types that a session stores but that the program does not send when it resumes. `resent` returns what the
-    program sends instead of a part. `fit` converts a transcript to one that can be resumed.
+    program sends instead of a part. `fit` converts a transcript to one that can be resumed. `directory` returns the
+    directory in which a session ran from the files next to it, for a session that does not name it.
     """
 
     name: str

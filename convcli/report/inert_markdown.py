@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from convcli.wire.patterns import pattern
 
 _TAG = pattern(r"<(?=[A-Za-z/!?])")
-_SPAN = pattern(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", 16)  # DOTALL
+_SPAN = pattern(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 
 
 def inert(text: str) -> str:

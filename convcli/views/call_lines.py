@@ -47,11 +47,9 @@ def _of_arguments(arguments: dict[str, Any], purpose: str, titles: frozenset[str
     """Returns what is looked for, and where; else the most informative argument."""
     sought = [name for name in SOUGHT if isinstance(arguments.get(name), str)][:1]
     path = [name for name in PATHS if isinstance(arguments.get(name), str)][:1]
-    names = (
-        sought + path or []
-        if purpose
-        else sought + path or [name for name in INFORMATIVE if isinstance(arguments.get(name), str)][:1]
-    )
+    names = sought + path
+    if not names and not purpose:
+        names = [name for name in INFORMATIVE if isinstance(arguments.get(name), str)][:1]
     names = [name for name in names if name not in titles]
     if not names:
         rest = {name: value for name, value in arguments.items() if name not in titles}

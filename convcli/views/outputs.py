@@ -21,7 +21,7 @@ _STATED = pattern(r"(?:exited with|exit) code:? (?P<code>-?[0-9]{1,10})\b", re.I
 """A statement of the exit code within a failure."""
 BEGINNING = 200
 """Characters of a failure in which its exit code may be stated."""
-_WRAPPED = pattern(r"\s*<(?P<tag>tool_use_error|system)>(?P<text>.*?)</(?P=tag)>\s*", 16)  # DOTALL
+_WRAPPED = pattern(r"\s*<(?P<tag>tool_use_error|system)>(?P<text>.*?)</(?P=tag)>\s*", re.DOTALL)
 """An element around a failure: of Claude Code, and of Kimi CLI."""
 
 

@@ -148,6 +148,7 @@ def _short(call: ToolCall, width: int) -> str:
 
 
 def kind_of(part: Part) -> str:
+    """Returns the kind of a part as rows name it."""
     return {"tool_call": "call", "tool_result": "result"}.get(part.type, part.type)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from convcli.model.transcript import Message, Text, Transcript
 from convcli.views.program_texts import content_of, words_of_person
 from convcli.wire.patterns import pattern
@@ -13,7 +15,7 @@ SHORT = 60
 READ = 1_000
 """Characters of a prompt in which its title is looked for."""
 _MARKS = pattern(r"`|\*\*|~~")
-_MARKUP = pattern(r"```\w*|^\s{0,3}(?:#{1,6}|>|[-*+])\s+", 8)  # MULTILINE
+_MARKUP = pattern(r"```\w*|^\s{0,3}(?:#{1,6}|>|[-*+])\s+", re.MULTILINE)
 _EMPTY_LINE = pattern(r"\n[ \t]*\n")
 _IMAGE_TAG = pattern(r"</?image\b[^\n]*>")
 """A tag that Codex writes around an image."""

@@ -6,6 +6,8 @@ import msgspec
 
 from convcli.wire.patterns import pattern
 
+BOM = b"\xef\xbb\xbf"
+"""The mark with which some programs begin UTF-8."""
 _MARKS = (
     (b"\xff\xfe\0\0", "UTF-32LE"),
     (b"\0\0\xfe\xff", "UTF-32BE"),

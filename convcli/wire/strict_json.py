@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeAlias
 
 from convcli.model.errors import ContentError
 from convcli.wire import decimals, encodings
-from convcli.wire.patterns import pattern
+from convcli.wire.encodings import BOM
+from convcli.wire.patterns import JSON_STRING, pattern
 from convcli.wire.pointers import pointer
 from convcli.wire.surrogates import spelled
 
@@ -33,12 +34,13 @@ MAX_SHOWN = 6
 """Steps of the path shown for a document that is too deep."""
 MAX_DIGITS = 4_300
 BLANK = " \t\n\r"
-BOM = b"\xef\xbb\xbf"
 
 # Possessive quantifiers: an unterminated string fails at once instead of backtracking.
-_TOKEN = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
-_BRACKET = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
-_STRING = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_CUT_STRING = f"{JSON_STRING}?"
+"""A string whose closing quote may be missing."""
+_TOKEN = pattern(_CUT_STRING + r'|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
+_BRACKET = pattern(_CUT_STRING + r"|[\[\]{}]", re.DOTALL)
+_STRING = pattern(_CUT_STRING, re.DOTALL)
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _OTHERS = bytes(byte for byte in range(256) if byte not in _STEPS)
 _CUT = pattern(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")

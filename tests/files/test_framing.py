@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from convcli.files import packed
 from convcli.files.framing import Record, Source, open_source
-from convcli.files.lines import RAISE
+from convcli.files.members import RAISE
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from convcli.engine.redaction.matches import Match
@@ -28,21 +29,11 @@ _QUERY = pattern(
 )
 _KEY = pattern(rf"(?i)^(?:[a-z0-9]{{1,30}}[_.-]){{0,4}}(?:[a-z0-9]{{0,30}}?)?{_NAME}$")
 _WORDS = ("PASS", "PWD", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "pass", "pwd", "ecret", "oken", "key", "Key")
-_CODE: tuple[str, ...] = (
-    "os.",
-    "process.",
-    "env.",
-    "config.",
-    "settings.",
-    "secrets.",
-    "self.",
-    "this.",
-    "import.",
-    "...",
-    "***",
-    "xxx",
+_CODE = (
+    *("os.", "process.", "env.", "config.", "settings.", "secrets.", "self.", "this.", "import.", "...", "***", "xxx"),
+    *("your", "my-", "my_", "test-", "example", "placeholder", "changeme", "dummy", "fake", "redacted", "%", "/"),
 )
-_CODE += ("your", "my-", "my_", "test-", "example", "placeholder", "changeme", "dummy", "fake", "redacted", "%", "/")
+"""How code and stand-ins begin."""
 _PLAIN = pattern(r"(?i)[a-z]+(?:[_.-][a-z]+)*")
 """Words, as in the name of a variable: they are no secret that somebody generated."""
 
@@ -67,8 +58,8 @@ def of_key(key: str, text: str) -> Match | None:
     return Match("named-secret", "PASSWORD", 0, len(text))
 
 
-def _found(expression: object, rule: str, text: str) -> Iterator[Match]:
-    for found in expression.finditer(text):  # type: ignore[attr-defined]
+def _found(expression: re.Pattern[str], rule: str, text: str) -> Iterator[Match]:
+    for found in expression.finditer(text):
         if is_secret(found["secret"]):
             yield Match(rule, "PASSWORD", *found.span("secret"))
 

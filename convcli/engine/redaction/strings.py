@@ -45,8 +45,7 @@ class Searcher:
 
     `vocabulary`, `paired`: strings that stay as a whole · `bare`: strings that are names, whose placeholders are
     names too; `is_bare`: so are all strings that are written as names are · `encoded`: strings that are base64, as
-    their placeholders are · `clean`: short strings without a hit,
-    with their keys; sessions repeat them in each row.
+    their placeholders are · `clean`: short strings without a hit, with their keys; sessions repeat them in each row.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ def tokens(messages: Sequence[Message], failed: Collection[int] = ()) -> str:
         return ""
     step = -(-len(counts) // MOST_BARS)
     bars = [_joined(counts[at : at + step]) for at in range(0, len(counts), step)]
-    most_read, most_written = max(1, *(bar.read for bar in bars), 1), max(1, *(bar.written for bar in bars), 1)
+    most_read, most_written = max(1, *(bar.read for bar in bars)), max(1, *(bar.written for bar in bars))
     width = min(WIDTH / len(bars), WIDEST)
     drawn = "".join(_drawn(number, bar, width, most_read, most_written) for number, bar in enumerate(bars))
     end = LEFT + width * len(bars)
