@@ -63,6 +63,12 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "convcli", *map(str, arguments)]
 
 
+def command_in_processes(*arguments: object) -> list[str]:
+    """The words that call the program, which starts processes for the smallest input."""
+    begin = "from convcli.jobs import inputs; from convcli._start import program; inputs.WORTH = 1; program()"
+    return [sys.executable, "-c", begin, *map(str, arguments)]
+
+
 def environment(**more: str) -> dict[str, str]:
     """Without what would change colours, and without a pager, which would wait for somebody."""
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}

@@ -101,7 +101,7 @@ def test_several_outputs_appear(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_one_process_does_all_the_work(tmp_path: Path) -> None:
-    write(tmp_path / "many.jsonl", *[{"messages": [{"role": "user", "content": "x" * (5 << 20)}]}] * 3)
+    write(tmp_path / "many.jsonl", *[{"messages": [{"role": "user", "content": "x" * (11 << 20)}]}] * 3)
     done = run_without("convert", "many.jsonl", "--to", "anthropic", "-o", "out.jsonl", "-j", "2", cwd=tmp_path)
     assert (done.returncode, b"one does all the work" in done.stderr) == (0, True), done.stderr
     assert (tmp_path / "out.jsonl").read_bytes().count(b"\n") == 3

@@ -28,11 +28,14 @@ PROGRAM = """
 import signal
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 import convcli.cli._parts as parts
+import convcli.jobs.inputs as inputs
 from convcli._start import program
-parts.LEAST = 1
+parts.LEAST = inputs.WORTH = 1
 program()
 """
-"""The installed program, with small parts. Ctrl-C is ignored before: Python would print a traceback."""
+"""The installed program, with small parts, and processes for small inputs.
+
+Ctrl-C is ignored before: Python would print a traceback."""
 RECORDS, FILES = 400, 12
 LASTING = 20.0
 """Seconds in which the processes of a killed one must end."""

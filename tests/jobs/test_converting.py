@@ -12,13 +12,13 @@ from convcli.jobs import workers
 from convcli.jobs.converting import MOST_GROUPS, OTHER, Summary
 from convcli.proof.reasons import Loss
 from tests.cli_cases import OTHER as SOURCE
-from tests.cli_cases import command, environment
+from tests.cli_cases import command_in_processes, environment
 from tests.support import SAMPLES
 
 
 def run(*words: object) -> str:
     """Returns what the program reports of a finished job."""
-    done = subprocess.run(command(*words), capture_output=True, text=True, env=environment())
+    done = subprocess.run(command_in_processes(*words), capture_output=True, text=True, env=environment())
     assert done.returncode == 0
     return done.stderr
 
@@ -59,7 +59,7 @@ def test_losses_that_are_only_counted_are_reported_as_those_that_are_listed(tmp_
 @pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
 @pytest.mark.exhaustive
 def test_a_key_for_each_line_is_no_group_for_each_line_in_one_process_or_two(tmp_path: Path) -> None:
-    row = {"messages": [{"role": "user", "content": "Hi. " * 2000}]}
+    row = {"messages": [{"role": "user", "content": "Hi. " * 20}]}
     rows = (json.dumps({**row, f"key{number}": 1}) for number in range(MOST_GROUPS + 100))
     source = tmp_path / "in.jsonl"
     source.write_text("\n".join(rows))

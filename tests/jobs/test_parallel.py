@@ -28,7 +28,7 @@ from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.proof.reasons import MISSING, Loss
 from tests import tiers
-from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, environment, write
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command_in_processes, environment, write
 
 pytestmark = pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
 
@@ -185,7 +185,7 @@ def test_what_only_this_process_has_open_is_read_here(tmp_path: Path) -> None:
     words = ["validate", "-", "/dev/fd/3", "/dev/fd/4", *sources, "--from", OTHER, "--output-format", "jsonl"]
     done = [
         subprocess.run(
-            ["bash", "-c", script, str(sources[0]), *command(*words, "-j", processes)],
+            ["bash", "-c", script, str(sources[0]), *command_in_processes(*words, "-j", processes)],
             capture_output=True,
             env=environment(),
             check=False,
@@ -377,7 +377,9 @@ def large(tmp_path: Path) -> Path:
 def process(large: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The program with two workers that have begun to write."""
     (tmp_path / "out").mkdir()
-    words = command("convert", large, "--from", OTHER, "--to", "anthropic", "-o", tmp_path / "out" / "a", "-j", "2")
+    words = command_in_processes(
+        "convert", large, "--from", OTHER, "--to", "anthropic", "-o", tmp_path / "out" / "a", "-j", "2"
+    )
     more: Any = {"stderr": subprocess.PIPE, "env": environment(), "start_new_session": True}
     with subprocess.Popen(words, **more) as started:
         while len(at_work(started)) < 2:
@@ -454,7 +456,7 @@ def test_a_worker_that_cannot_write_is_exit_3(large: Path, tmp_path: Path) -> No
         resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
 
     (tmp_path / "out").mkdir()
-    words = command("convert", large, "--to", "anthropic", "-o", tmp_path / "out" / "a", "-j", "2")
+    words = command_in_processes("convert", large, "--to", "anthropic", "-o", tmp_path / "out" / "a", "-j", "2")
     done = subprocess.run(words, capture_output=True, env=environment(), preexec_fn=limit, check=False)
     assert done.returncode == 3
     assert f"cannot write {tmp_path}/out/a: File too large".encode() in done.stderr

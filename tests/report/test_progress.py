@@ -18,7 +18,9 @@ from tests.cli_cases import CLEAN, OTHER, OWN, all_of, environment, write
 
 SOON = """
 import sys
+from convcli.jobs import inputs
 from convcli.report import progress
+inputs.WORTH = 1
 progress.FIRST, progress.EVERY, progress.EVERY_LINE = 0.1, 0.02, 0.1
 from convcli.__main__ import main
 sys.exit(main())
@@ -37,7 +39,7 @@ def on_a_terminal(*words: object, program: tuple[str, ...] = ("-m", "convcli"), 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that takes longer than the line waits in these tests, and is worth two processes."""
+    """A file that takes longer than the line waits in these tests, of which two processes do a part each."""
     path = tmp_path_factory.mktemp("large") / "a.jsonl"
     document = {"messages": [*CLEAN["messages"] * 20]}
     return write(path, *[document] * 6_000)
