@@ -188,5 +188,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     if arguments.engine is not None:
         _redacting.check_engine(arguments.reading)
         _recording.refuse_parts(arguments)
-        return _parts.convert(screen, arguments)
+        from convcli.cli import _in_parts
+
+        return _in_parts.convert(screen, arguments)
     return Converting(screen, arguments).run()

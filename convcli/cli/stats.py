@@ -71,7 +71,9 @@ def command(screen: Screen, /, **values: Any) -> int:
     if arguments.engine is not None:
         if arguments.price_file is not None:
             raise JobError("usage", "--engine and --prices exclude each other", help="set [prices] in convcli.toml")
-        return _parts.stats(screen, arguments, COLUMNS, prices)
+        from convcli.cli import _in_parts
+
+        return _in_parts.stats(screen, arguments, COLUMNS, prices)
     more = {} if arguments.price_file is None else costs.load(arguments.price_file)
     statistics = Statistics(costs.Prices(prices, more))
     codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
@@ -82,7 +84,7 @@ def command(screen: Screen, /, **values: Any) -> int:
         _plots(screen, statistics, width)
     else:
         _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
-    _parts.announce_costs(screen, statistics)
+    _selecting.announce_notes(screen, totals.notes(statistics))
     printer.finish()
     codes.finish()
     return codes.worst

@@ -23,8 +23,9 @@ from convcli.report.text import Paint
 
 if TYPE_CHECKING:
     from convcli.jobs.baseline import Baseline
-    from convcli.jobs.inputs import Input, InputFile
+    from convcli.jobs.inputs import Input
     from convcli.jobs.judging import JudgingOptions, Verdict
+    from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.findings import Finding
 
@@ -73,7 +74,9 @@ def command(screen: Screen, /, **values: Any) -> int:
     """
     arguments = ValidateArguments(**values)
     if arguments.engine is not None:
-        return _parts.validate(screen, arguments)
+        from convcli.cli import _in_parts
+
+        return _in_parts.validate(screen, arguments)
     return _Validating(screen, arguments).run()
 
 
@@ -232,8 +235,8 @@ class _Validating:
         _shared.announce_passed(self.screen, source)
 
     def _options(self, path: str) -> JudgingOptions:
-        from convcli.jobs.inputs import split_line
         from convcli.jobs.judging import JudgingOptions
+        from convcli.jobs.paths import split_line
         from convcli.validation.rules.conformance import arguments_match
 
         arguments, (file, _) = self.arguments, split_line(path)
