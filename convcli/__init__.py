@@ -346,7 +346,7 @@ def validate(
     ('unknown-value', '/messages/0/role', 'did you mean "user"?')
     """
     from convcli.engine import arguments
-    from convcli.jobs.inputs import Document
+    from convcli.jobs.documents import Document
     from convcli.jobs.judging import JudgingOptions, judged
 
     parsed, target = arguments.parsed(document), None if as_ is None else _dialect(as_)

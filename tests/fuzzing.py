@@ -23,7 +23,7 @@ from convcli.engine.shapes.values import TEXT, UnreadableError
 from convcli.engine.spelling import FORM
 from convcli.files.framing import open_source
 from convcli.jobs import inputs
-from convcli.jobs.inputs import Skipped
+from convcli.jobs.documents import Skipped
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError

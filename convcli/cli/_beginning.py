@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from convcli.cli._shared import size_of
-from convcli.jobs.inputs import Document
+from convcli.jobs.documents import Document
 from convcli.model.errors import ConvcliError
 from convcli.views.rows import Row, by_message
 

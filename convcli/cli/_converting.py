@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from convcli.jobs.arranging import Arranged
     from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
     from convcli.jobs.destinations import Folder, Joined, LossFile
-    from convcli.jobs.inputs import Input, InputFile
+    from convcli.jobs.inputs import Input
+    from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.jobs.receipts import Role
     from convcli.model.errors import ConvcliError
@@ -100,7 +101,7 @@ class Converting:
         """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
         from convcli.files.outputs import open_output, refuse_same
         from convcli.jobs.destinations import LossFile
-        from convcli.jobs.inputs import split_line
+        from convcli.jobs.paths import split_line
 
         job = self._job()
         arguments = self.arguments
@@ -483,7 +484,7 @@ class Converting:
 def _layout_of(output: str | None) -> Framing | None:
     """Returns the layout that the name of an output implies; None if it implies none."""
     from convcli.files.layouts import is_table
-    from convcli.jobs.inputs import is_lines
+    from convcli.jobs.paths import is_lines
 
     name = output or "-"
     if is_lines(name) or is_table(name):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from convcli.jobs.inputs import Document
+from convcli.jobs.documents import Document
 from convcli.model.errors import ContentError, ConvcliError, JobError
 from convcli.report.message import line
 from convcli.report.tables import View, jsonl

@@ -17,7 +17,8 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.inputs import Document, InputFile
+    from convcli.jobs.documents import Document
+    from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.views.columns import RowKind

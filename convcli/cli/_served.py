@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from convcli.cli._beginning import beginning
 from convcli.cli._pages import marks, title_of
 from convcli.jobs.agent_files import with_runs
-from convcli.jobs.inputs import Document, InputFile
+from convcli.jobs.documents import Document
+from convcli.jobs.paths import InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import page

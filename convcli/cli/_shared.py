@@ -23,8 +23,10 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from convcli.jobs.documents import Document
     from convcli.jobs.envelopes import Pattern
-    from convcli.jobs.inputs import Document, Input, InputFile
+    from convcli.jobs.inputs import Input
+    from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.proof.reasons import Loss

@@ -69,12 +69,13 @@ def _alike(source: Input) -> tuple[list[str], bool]:
     """
     from convcli import dialects
     from convcli.engine import reading
-    from convcli.jobs import choosing, inputs
+    from convcli.jobs import choosing
+    from convcli.jobs.documents import Document
     from convcli.validation import schemas
 
     if source.detection is None or source.detection.evidence.strength >= choosing.CERTAIN:
         return [], True
-    document = next((item for item in source if isinstance(item, inputs.Document)), None)
+    document = next((item for item in source if isinstance(item, Document)), None)
     if document is None:
         return [], True
     value = _beginning(document.value)

@@ -21,7 +21,7 @@ from convcli.report.text import Paint
 
 if TYPE_CHECKING:
     from convcli.engine.compare import Difference
-    from convcli.jobs.inputs import Document
+    from convcli.jobs.documents import Document
     from convcli.jobs.reading import ReadingOptions
     from convcli.report.side_by_side import Comparison
 

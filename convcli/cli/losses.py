@@ -18,7 +18,7 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.inputs import Item
+    from convcli.jobs.documents import Item
     from convcli.jobs.reading import ReadingOptions
     from convcli.jobs.results import ItemResult
     from convcli.proof.reasons import Loss
@@ -151,7 +151,7 @@ class _Losses:
         return self.codes.worst
 
     def _outcomes(self) -> OutcomeTable:
-        from convcli.jobs.inputs import Document
+        from convcli.jobs.documents import Document
         from convcli.views.outcomes import OutcomeTable
 
         outcomes = OutcomeTable()

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from convcli.files.layouts import DocumentWriter
     from convcli.files.outputs import Output
     from convcli.jobs.destinations import Folder
-    from convcli.jobs.inputs import Document, Input, InputFile
+    from convcli.jobs.documents import Document
+    from convcli.jobs.inputs import Input
+    from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.jobs.redacting import Redaction
     from convcli.views.rows import Row

@@ -94,10 +94,11 @@ def _originals(paths: tuple[str, ...], records: list[Any]) -> Iterator[Any]:
     """Yields the originals of the documents, in the order of the records."""
     from convcli.engine.restore import in_order, restore
     from convcli.jobs import inputs
+    from convcli.jobs.paths import find
     from convcli.model.errors import ContentError
 
     target = records[0].get("target")
-    documents = [document.value for file in inputs.find(paths) for document in inputs.documents(file.path, target)]
+    documents = [document.value for file in find(paths) for document in inputs.documents(file.path, target)]
     if len(documents) != len(records):
         message = f"{len(documents)} documents, but {len(records)} restore records"
         raise ContentError(

@@ -18,7 +18,7 @@ from convcli.wire.patterns import pattern
 if TYPE_CHECKING:
     from convcli.engine.conversion import Conversion
     from convcli.files.outputs import Output
-    from convcli.jobs.inputs import Document
+    from convcli.jobs.documents import Document
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.dialect import Dialect, Program, SessionFacts
 

@@ -51,7 +51,7 @@ def command(
     from convcli.cli import _index_store
     from convcli.cli._served import ServedFolder
     from convcli.cli._serving import LOOPBACK, PageServer
-    from convcli.jobs.inputs import split_line
+    from convcli.jobs.paths import split_line
     from convcli.views.costs import Prices
 
     for file in reading.find(paths):

@@ -18,7 +18,8 @@ from convcli.report.screen import Screen
 from convcli.views.nesting import nested
 
 if TYPE_CHECKING:
-    from convcli.jobs.inputs import Document, Input
+    from convcli.jobs.documents import Document
+    from convcli.jobs.inputs import Input
     from convcli.jobs.reading import ReadingOptions
     from convcli.views.rows import Row
 
@@ -154,14 +155,15 @@ def _changed(path: str) -> float:
 
 
 def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, codes: _shared.ExitCodes) -> Iterator[Row]:
-    from convcli.jobs import inputs, programs
+    from convcli.jobs import programs
+    from convcli.jobs.documents import Document
 
     names = {programs.dialect_of(name).name: name for name in reversed(programs.names())}
     for path, program in paths:
         with codes.guard(path), _opened(path, program, reading, names) as opened:
             if opened.dialect.name in names:
                 for item in opened:
-                    if isinstance(item, inputs.Document):
+                    if isinstance(item, Document):
                         yield _row(item, program or names[opened.dialect.name])
                         codes.add(DONE)
 

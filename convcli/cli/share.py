@@ -15,7 +15,7 @@ from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.inputs import Document
+    from convcli.jobs.documents import Document
     from convcli.jobs.reading import ReadingOptions
     from convcli.jobs.redacting import Redaction
     from convcli.model.transcript import Transcript

@@ -15,7 +15,8 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from convcli.jobs.inputs import Document, Input
+from convcli.jobs.documents import Document
+from convcli.jobs.inputs import Input
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from convcli.wire.patterns import pattern

@@ -20,9 +20,10 @@ from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, row_layouts
 from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
-from convcli.jobs.documents import without_transcript
-from convcli.jobs.inputs import Document, Input, InputFile, Item
+from convcli.jobs.documents import Document, Item, without_transcript
+from convcli.jobs.inputs import Input
 from convcli.jobs.items import beginnings
+from convcli.jobs.paths import InputFile
 from convcli.jobs.results import AS_IT_IS, ItemResult, RowShape, item_results
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows

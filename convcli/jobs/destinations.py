@@ -10,7 +10,8 @@ from convcli.engine.conversion import Conversion
 from convcli.files.framing import Framing
 from convcli.files.layouts import DocumentWriter, is_table, row_layouts
 from convcli.files.outputs import Output, make_folder, open_output
-from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
+from convcli.jobs.documents import Document
+from convcli.jobs.paths import InputFile, split_line, without_packing
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS

@@ -28,19 +28,9 @@ from convcli.jobs.choosing import (
     choose_members,
     is_for_records,
 )
-from convcli.jobs.documents import Calls as Calls
-from convcli.jobs.documents import Document as Document
-from convcli.jobs.documents import Item as Item
-from convcli.jobs.documents import Nulls as Nulls
-from convcli.jobs.documents import Outer as Outer
-from convcli.jobs.documents import Skipped as Skipped
-from convcli.jobs.documents import without_transcript
+from convcli.jobs.documents import Calls, Document, Item, Nulls, Outer, Skipped, without_transcript
 from convcli.jobs.items import RecordReader, beginnings, several_answers
-from convcli.jobs.paths import InputFile as InputFile
-from convcli.jobs.paths import find as find
-from convcli.jobs.paths import is_lines as is_lines
-from convcli.jobs.paths import split_line as split_line
-from convcli.jobs.paths import without_packing as without_packing
+from convcli.jobs.paths import is_lines, split_line
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.model.located import record_of

@@ -277,7 +277,7 @@ class OpenCalls:
             number
             for end, beginning in enumerate(call.beginnings[: max(call.asked - 1, 0)], 1)
             for number in self._of_request.get(beginning, set()) - exact
-            if _is_echoed(self._calls[number], call.transcript.messages[end : call.asked])
+            if is_echoed(self._calls[number], call.transcript.messages[end : call.asked])
         )
         continued = (self._calls[number] for number in exact.union(echoed))
         return sorted(continued, key=lambda earlier: (earlier.asked, earlier.number))
@@ -306,7 +306,7 @@ class OpenCalls:
         yield from (self._calls[number] for number in sorted(self._calls))
 
 
-def _is_echoed(earlier: Call, messages: Sequence[Message]) -> bool:
+def is_echoed(earlier: Call, messages: Sequence[Message]) -> bool:
     """True if the answer of an earlier call comes again in these messages, which follow its request, spelled
     differently: all of its calls by their ids, its text with something before or after it, or in other roles."""
     answer = earlier.transcript.messages[earlier.asked :]

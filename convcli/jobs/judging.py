@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from convcli.engine import conversion, detection, pipeline, reading
 from convcli.jobs.choosing import CERTAIN, HELD
 from convcli.jobs.config import IgnoredPlace
-from convcli.jobs.documents import skipped
-from convcli.jobs.inputs import Document, Input, Skipped
+from convcli.jobs.documents import Document, Skipped, skipped
+from convcli.jobs.inputs import Input
 from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows

@@ -6,7 +6,8 @@ from typing import Any
 
 from convcli.engine import texts
 from convcli.engine.restore import around, is_rows, record
-from convcli.jobs.inputs import Document, Input, Outer
+from convcli.jobs.documents import Document, Outer
+from convcli.jobs.inputs import Input
 from convcli.model.dialect import Dialect
 from convcli.wire import exact_json
 

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from convcli.engine import arguments
 from convcli.files.layouts import encoded
-from convcli.jobs.documents import finding_of, torn
-from convcli.jobs.inputs import Document, InputFile, Item, Skipped, find, opened
+from convcli.jobs.documents import Document, Item, Skipped, finding_of, torn
+from convcli.jobs.inputs import opened
 from convcli.jobs.judging import JudgingOptions, judged
+from convcli.jobs.paths import InputFile, find
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ContentError, ConvcliError, JobError, RefusedError
 from convcli.model.findings import Finding

@@ -20,8 +20,9 @@ from convcli.files import stores
 from convcli.jobs import converting, inputs, judging
 from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
 from convcli.jobs.destinations import Folder
-from convcli.jobs.inputs import Input, InputFile
+from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions, Verdict
+from convcli.jobs.paths import InputFile
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.running import Opened, PieceResult, convert_piece, judge_piece
 from convcli.jobs.storage import ReportedOnce

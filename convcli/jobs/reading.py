@@ -14,7 +14,9 @@ from convcli.files.framing import MAX_LINE
 from convcli.files.packed import may_wait
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
-from convcli.jobs.inputs import Calls, Document, Input, InputFile, Nulls
+from convcli.jobs.documents import Calls, Document, Nulls
+from convcli.jobs.inputs import Input
+from convcli.jobs.paths import InputFile, find, split_line
 from convcli.model.errors import ConvcliError, JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
@@ -61,7 +63,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         `may_be_none`.
         """
         paths = list(paths)
-        every = inputs.find(paths, self.line)
+        every = find(paths, self.line)
         outputs = self._outputs_below(paths)
         files = [file for file in every if not self.excludes(file.path) and not outputs(file.path)]
         if not files and every and not may_be_none:
@@ -88,13 +90,13 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         """True if the command line or the configuration excludes this file. Stdin is never excluded."""
         if path == "-":
             return False
-        path, _ = inputs.split_line(path)
+        path, _ = split_line(path)
         here = os.path.relpath(path).replace(os.sep, "/")
         return is_below(here, self.exclude) or self.configuration.excludes(path)
 
     def dialect_of(self, path: str) -> str | None:
         """Returns the dialect that the user or the configuration names for a file, if any."""
-        return self.dialect or (self.configuration.dialect(inputs.split_line(path)[0]) if path != "-" else None)
+        return self.dialect or (self.configuration.dialect(split_line(path)[0]) if path != "-" else None)
 
     @property
     def keys(self) -> DuplicateKeys:

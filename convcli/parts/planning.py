@@ -19,7 +19,8 @@ from convcli.files.framing import MAX_LINE
 from convcli.jobs import converting, inputs, paths
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
-from convcli.jobs.inputs import Calls, Input, Nulls
+from convcli.jobs.documents import Calls, Nulls
+from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece, cut, grouped
 from convcli.jobs.reading import ReadingOptions
@@ -336,6 +337,6 @@ def opened(piece: InputPiece, task: Task) -> AbstractContextManager[Input]:
 
 def _readable(path: str) -> str:
     """Returns the path if every process can open it by name."""
-    if path == "-" or inputs.split_line(path)[1] is not None:
+    if path == "-" or paths.split_line(path)[1] is not None:
         raise JobError("usage", "a job in parts needs files, not stdin or FILE:LINE", help="omit --engine and --part")
     return path

@@ -15,6 +15,7 @@ from convcli.files.layouts import SUFFIXES, DocumentWriter, layout
 from convcli.files.outputs import make_folder, open_output
 from convcli.files.stores import OutputFolder, folder_at, join
 from convcli.jobs import inputs
+from convcli.jobs.paths import is_lines, without_packing
 from convcli.jobs.pieces import InputPiece
 from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import SUCCESS
@@ -145,7 +146,7 @@ class _Files:
             self._file.output.discard()
 
     def _opened(self, piece: InputPiece, chosen: Framing, part: str) -> DocumentWriter:
-        name = inputs.without_packing(os.path.join(*_steps(piece.file)[self._common :]))
+        name = without_packing(os.path.join(*_steps(piece.file)[self._common :]))
         suffixes = (".jsonl", ".ndjson") if chosen == "jsonl" else (SUFFIXES[chosen],)
         name = name if name.lower().endswith(suffixes) else name + SUFFIXES[chosen]
         path = os.path.join(self._out, name)
@@ -158,7 +159,7 @@ class _Files:
 
 def _layout(piece: InputPiece, documents: list[Any], records: list[Any]) -> Framing:
     """Returns the layout of a restored file: that of its input, or lines if it was no JSON."""
-    if not piece.is_whole or inputs.is_lines(piece.file):
+    if not piece.is_whole or is_lines(piece.file):
         return "jsonl"
     if "many" in records[0]:
         return layout(documents)

@@ -14,8 +14,8 @@ import msgspec
 from convcli.files import stores
 from convcli.files.outputs import Output
 from convcli.jobs.converting import InputConversion, Sinks, Summary
-from convcli.jobs.documents import finding_of, skipped, torn_warning
-from convcli.jobs.inputs import Document, Input, Item, Skipped
+from convcli.jobs.documents import Document, Item, Skipped, finding_of, skipped, torn_warning
+from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece
 from convcli.jobs.running import PieceResult, convert_piece, judge_piece, keeping_error, reading

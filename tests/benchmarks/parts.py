@@ -27,6 +27,7 @@ from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs import converting, inputs
 from convcli.jobs.converting import Job, Sinks
 from convcli.jobs.documents import finding_of
+from convcli.jobs.paths import find
 from convcli.model.errors import ContentError
 from tests.benchmarks import data, killing
 
@@ -216,7 +217,7 @@ class Comparison:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         KINDS[kind](self.folder, size)
-        self.paths = [file.path for file in inputs.find([str(self.folder)])]
+        self.paths = [file.path for file in find([str(self.folder)])]
         stored = sum(os.path.getsize(path) for path in self.paths)
         show(f"{kind}: {len(self.paths):,} files, {stored / 1e6:,.0f} MB as stored")
         self.one, self.losses, self.found = work / "one.jsonl", work / "losses.json", work / "findings.jsonl"

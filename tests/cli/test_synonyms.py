@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from convcli import dialects
-from convcli.cli import _synonyms
 from convcli.cli import help as help_command
+from convcli.cli._synonyms import ALIASES, COMMANDS_OF_OTHERS, HINTS
 from convcli.model.errors import JobError
 from convcli.report import pages
 from tests.cli_cases import CLEAN, OTHER, ROOT, run, write
@@ -62,7 +62,7 @@ def test_an_alias_is_taken_wherever_a_dialect_is_named() -> None:
 
 def test_no_word_of_others_is_a_word_of_ours() -> None:
     """Such an entry would never be used: our own words come first."""
-    assert not (_synonyms.HINTS | _synonyms.COMMANDS_OF_OTHERS | _synonyms.ALIASES).keys() & set(COMMANDS)
+    assert not (HINTS | COMMANDS_OF_OTHERS | ALIASES).keys() & set(COMMANDS)
     assert not help_command.MEANT.keys() & {*COMMANDS, *pages.topics(), *dialects.names(), *dialects.aliases()}
 
 

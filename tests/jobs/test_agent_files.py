@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convcli.jobs.agent_files import with_runs
-from convcli.jobs.inputs import Document
+from convcli.jobs.documents import Document
 from convcli.jobs.reading import ReadingOptions
 from convcli.model.transcript import Transcript
 from tests.cli_cases import run, write

@@ -13,7 +13,8 @@ from convcli.engine.conversion import Conversion
 from convcli.engine.reading import lift
 from convcli.files.outputs import open_output
 from convcli.jobs.destinations import Folder, Joined, Names
-from convcli.jobs.inputs import Document, InputFile
+from convcli.jobs.documents import Document
+from convcli.jobs.paths import InputFile
 from convcli.model.errors import JobError
 from tests.cli_cases import OWN
 

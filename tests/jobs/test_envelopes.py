@@ -16,8 +16,9 @@ from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import open_source
 from convcli.jobs import converting, inputs
 from convcli.jobs.converting import Job, Sinks
+from convcli.jobs.documents import Document, Item, Skipped
 from convcli.jobs.envelopes import PRESETS, patterns, picks
-from convcli.jobs.inputs import Document, Input, Item, Skipped
+from convcli.jobs.inputs import Input
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.wire import exact_json

@@ -14,7 +14,8 @@ import pytest
 from convcli.dialects import get
 from convcli.files.framing import open_source
 from convcli.jobs import choosing, inputs
-from convcli.jobs.inputs import Document, Input, Item, Skipped
+from convcli.jobs.documents import Document, Item, Skipped
+from convcli.jobs.inputs import Input
 from convcli.model.dialect import Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError, RefusedError

@@ -96,7 +96,7 @@ def test_branches_stay_apart(tmp_path: Path) -> None:
 
 
 def test_many_answers_to_one_request_are_not_compared_in_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joining, "_is_echoed", pytest.fail)
+    monkeypatch.setattr(joining, "is_echoed", pytest.fail)
     texts, _, counts = conversations(tmp_path / "a.jsonl", log(*((HI, reply(f"hello {n}")) for n in range(20))))
     assert len(texts) == 20
     assert counts == joining.JoinedCalls(20, 20)

@@ -8,6 +8,7 @@ from typing import Any
 
 from convcli import dialects
 from convcli.jobs import inputs
+from convcli.jobs.documents import Document
 from convcli.jobs.envelopes import patterns
 from convcli.jobs.keeping import kept, kept_around
 
@@ -20,7 +21,7 @@ def test_what_stood_around_comes_behind_the_documents_and_holds_those_that_were_
     path.write_text("\n".join(map(json.dumps, rows)))
     target = dialects.get("openai-chat")
     with inputs.opened(str(path), at=patterns(["/input"]), restores=True) as source:
-        first, *_ = [item for item in source if isinstance(item, inputs.Document)]
+        first, *_ = [item for item in source if isinstance(item, Document)]
         lines = kept(first.value, first, source, target) + kept_around(source)
     record, *around = map(json.loads, lines.splitlines())
     assert (record["at"], record["patch"]) == ("/input", [])

@@ -14,7 +14,7 @@ from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
 from convcli.jobs.choosing import HELD
 from convcli.jobs.converting import Job, Sinks
-from convcli.jobs.inputs import Document
+from convcli.jobs.documents import Document
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
 from convcli.wire import exact_json

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from convcli.jobs import inputs
-from convcli.jobs.inputs import Document
+from convcli.jobs.documents import Document
 from convcli.jobs.selection import Selection
 from convcli.model.errors import JobError
 from tests.cli_cases import OTHER, write

@@ -15,6 +15,7 @@ import convcli
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.jobs import inputs
+from convcli.jobs.documents import Document
 from convcli.model.document import Rows
 from convcli.wire.decimals import builtins
 from tests import tiers
@@ -42,7 +43,7 @@ def test_events_are_a_stream_as_a_json_list_with_a_byte_order_mark_and_in_the_li
     events, path = events_of(name), tmp_path / "events.json"
     path.write_bytes(BOM + json.dumps(builtins(events)).encode())
     with inputs.opened(str(path)) as source:
-        [document] = [item for item in source if isinstance(item, inputs.Document)]
+        [document] = [item for item in source if isinstance(item, Document)]
     assert document.dialect.name == name
     assert convcli.detect(events).dialect == name
     assert convcli.convert(events, to="intermediate").losses == []
@@ -129,5 +130,5 @@ def test_a_list_without_marks_is_read_where_the_user_says_that_it_stands(tmp_pat
     path = tmp_path / "row.json"
     path.write_text(json.dumps({"prompt": [HI], "score": 1}))
     with inputs.opened(str(path), at=[("prompt",)]) as source:
-        [document] = [item for item in source if isinstance(item, inputs.Document)]
+        [document] = [item for item in source if isinstance(item, Document)]
     assert [message.role for message in document.lift().messages] == ["user"]

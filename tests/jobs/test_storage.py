@@ -11,7 +11,7 @@ import pytest
 
 from convcli.__main__ import main
 from convcli.jobs import inputs, workers
-from convcli.jobs.inputs import Document
+from convcli.jobs.documents import Document
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.running import judge_file
 from convcli.model.findings import Finding

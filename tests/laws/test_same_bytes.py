@@ -20,6 +20,7 @@ import pytest
 
 from convcli import dialects
 from convcli.jobs import converting, inputs
+from convcli.jobs.documents import Skipped
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import JobError
@@ -86,7 +87,7 @@ class Given(NamedTuple):
 def given(path: Path | str, source: str) -> tuple[str, list[Given]]:
     """The layout of an input, and its documents."""
     with inputs.opened(str(path), source) as opened:
-        items = [item for item in opened if not isinstance(item, inputs.Skipped)]
+        items = [item for item in opened if not isinstance(item, Skipped)]
         return opened.layout, [
             Given(item.line, item.raw, dumped(item.value), getattr(item.value, "lines", []), item.at) for item in items
         ]

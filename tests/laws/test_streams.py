@@ -13,6 +13,7 @@ from convcli import dialects
 from convcli.engine import pipeline
 from convcli.files.layouts import encoded
 from convcli.jobs import inputs
+from convcli.jobs.documents import Document
 from convcli.model.document import Rows
 from convcli.wire import exact_json
 from tests.support import Sample, acceptable_of, names
@@ -36,7 +37,7 @@ def test_l13_two_samples_in_one_file_are_two_transcripts(name: str, suffix: str,
         path.write_bytes(b"".join(piece for one in (first, second) for piece in encoded(one.document, suffix)))
         with inputs.opened(str(path), name) as source:
             assert source.is_several, (first, second)
-            read = [item.lift() for item in source if isinstance(item, inputs.Document)]
+            read = [item.lift() for item in source if isinstance(item, Document)]
         assert read == [dialect.lift(one.document) for one in (first, second)], (str(first), str(second))
 
 
@@ -47,7 +48,7 @@ def test_l13_two_samples_in_one_array_of_a_file_are_two_transcripts(name: str, t
     path = tmp_path / "two.json"
     path.write_bytes(exact_json.write([*first.document, *second.document]))
     with inputs.opened(str(path), name) as source:
-        assert (source.is_several, [item.lift() for item in source if isinstance(item, inputs.Document)]) == (
+        assert (source.is_several, [item.lift() for item in source if isinstance(item, Document)]) == (
             True,
             [dialects.get(name).lift(one.document) for one in (first, second)],
         )

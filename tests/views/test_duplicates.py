@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convcli.jobs import inputs
-from convcli.jobs.inputs import Document
+from convcli.jobs.documents import Document
 from convcli.jobs.selection import Selection
 from convcli.views.conditions import of_transcripts
 from convcli.views.duplicates import Duplicates, Way
