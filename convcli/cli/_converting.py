@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from convcli.files.framing import Framing
     from convcli.files.outputs import Output
     from convcli.jobs.arranging import Arranged
-    from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
+    from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion
     from convcli.jobs.destinations import Folder, Joined, LossFile
     from convcli.jobs.inputs import Input
     from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.jobs.receipts import Role
+    from convcli.jobs.summaries import Summary
     from convcli.model.errors import ConvcliError
     from convcli.model.findings import Finding
     from convcli.proof.reasons import Loss

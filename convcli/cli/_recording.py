@@ -12,9 +12,9 @@ from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
-    from convcli.jobs.converting import Summary
     from convcli.jobs.receipts import Role
     from convcli.jobs.results import ItemResult
+    from convcli.jobs.summaries import Summary
     from convcli.report.card import DataFile
 
 F = TypeVar("F", bound=Callable[..., Any])

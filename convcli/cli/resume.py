@@ -240,7 +240,7 @@ def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> No
 
 def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
     from convcli.jobs import programs
-    from convcli.jobs.converting import Summary
+    from convcli.jobs.summaries import Summary
     from convcli.report.losses import summary
 
     document.locate(conversion.losses)

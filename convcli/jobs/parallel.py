@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from convcli.files import stores
 from convcli.jobs import converting, inputs, judging
-from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
+from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion
 from convcli.jobs.destinations import Folder
 from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions, Verdict
@@ -26,6 +26,7 @@ from convcli.jobs.paths import InputFile
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.running import Opened, PieceResult, convert_piece, judge_piece
 from convcli.jobs.storage import ReportedOnce
+from convcli.jobs.summaries import Summary
 from convcli.jobs.workers import Emit, TaskResult, all_done
 from convcli.model.errors import ConvcliError
 

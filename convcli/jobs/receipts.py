@@ -21,7 +21,7 @@ import msgspec
 from convcli.files.packed import may_wait, unreadable
 from convcli.files.side_files import read_side_file
 from convcli.files.sqlite import JOURNAL, LOG
-from convcli.jobs.converting import Summary
+from convcli.jobs.summaries import Summary
 from convcli.model.errors import JobError
 from convcli.model.version import __version__
 from convcli.wire import exact_json

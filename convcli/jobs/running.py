@@ -11,11 +11,12 @@ from typing import TypeAlias
 import msgspec
 
 from convcli.jobs import converting, judging
-from convcli.jobs.converting import InputConversion, SplitConversion, Summary
+from convcli.jobs.converting import InputConversion, SplitConversion
 from convcli.jobs.documents import finding_of
 from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.pieces import EmptyRangeError, InputPiece, settled, settled_whole
+from convcli.jobs.summaries import Summary
 from convcli.jobs.unsupported import is_no_transcript
 from convcli.model.errors import ContentError
 

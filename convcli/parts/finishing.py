@@ -11,8 +11,8 @@ import msgspec
 
 from convcli.files.claims import CLAIMS
 from convcli.files.stores import OutputFolder, folder_at
-from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
 from convcli.jobs.storage import ReportedOnce
+from convcli.jobs.summaries import MOST_GROUPS, LossCount, Summary
 from convcli.model.errors import JobError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
-from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
 from convcli.jobs.pieces import InputPiece
+from convcli.jobs.summaries import MOST_GROUPS, LossCount, Summary
 from convcli.model.errors import ContentError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__

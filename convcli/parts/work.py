@@ -13,12 +13,13 @@ import msgspec
 
 from convcli.files import stores
 from convcli.files.outputs import Output
-from convcli.jobs.converting import InputConversion, Sinks, Summary
+from convcli.jobs.converting import InputConversion, Sinks
 from convcli.jobs.documents import Document, Item, Skipped, finding_of, skipped, torn_warning
 from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece
 from convcli.jobs.running import PieceResult, convert_piece, judge_piece, keeping_error, reading
+from convcli.jobs.summaries import Summary
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from convcli.jobs.converting import LossCount, Summary
+from convcli.jobs.summaries import LossCount, Summary
 from convcli.model.dialect import Dialect
 from convcli.model.version import __version__
 from convcli.report.tables import View, md

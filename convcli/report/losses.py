@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from convcli.jobs.converting import LossCount, Summary
+from convcli.jobs.summaries import LossCount, Summary
 from convcli.model.located import number_of
 from convcli.proof.reasons import MISSING, Loss
 from convcli.report.text import Paint, cells, cut, place, safe_text, tail

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from convcli.jobs import workers
-from convcli.jobs.converting import MOST_GROUPS, OTHER, Summary
+from convcli.jobs.summaries import MOST_GROUPS, OTHER, Summary
 from convcli.proof.reasons import Loss
 from tests.cli_cases import OTHER as SOURCE
 from tests.cli_cases import command_in_processes, environment

@@ -19,6 +19,7 @@ from convcli.jobs.converting import Job, Sinks
 from convcli.jobs.documents import Document, Item, Skipped
 from convcli.jobs.envelopes import PRESETS, patterns, picks
 from convcli.jobs.inputs import Input
+from convcli.jobs.summaries import Summary
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.wire import exact_json
@@ -341,7 +342,7 @@ class Memory:
         """Nothing is kept."""
 
 
-def converted(path: Path, source: Dialect, job: Job) -> tuple[bytes, list[Any], converting.Summary, list[str]]:
+def converted(path: Path, source: Dialect, job: Job) -> tuple[bytes, list[Any], Summary, list[str]]:
     """What is written, the restore records, the summary, and the places of losses and findings."""
     output, kept, places = Memory(), list[bytes](), list[str]()
     with open_source(str(path)) as file:

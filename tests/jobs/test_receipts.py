@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from convcli.jobs.converting import Summary
 from convcli.jobs.receipts import Paths, Recorder
+from convcli.jobs.summaries import Summary
 
 
 def test_an_input_that_changes_meanwhile_has_no_hash(tmp_path: Path) -> None:

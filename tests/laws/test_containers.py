@@ -13,8 +13,9 @@ import pytest
 from convcli import dialects
 from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
-from convcli.jobs.converting import Job, Sinks, Summary
+from convcli.jobs.converting import Job, Sinks
 from convcli.jobs.documents import Document
+from convcli.jobs.summaries import Summary
 from convcli.proof.reasons import Loss
 from convcli.wire import exact_json
 from tests import tiers

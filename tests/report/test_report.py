@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from junitparser import JUnitXml
 from msgspec.structs import replace
 
-from convcli.jobs.converting import Summary
 from convcli.jobs.judging import Verdict
+from convcli.jobs.summaries import Summary
 from convcli.model.findings import Finding
 from convcli.proof.reasons import Loss
 from convcli.report import choice, formats, losses, message, tables

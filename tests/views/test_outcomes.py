@@ -10,7 +10,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.jobs.converting import label
+from convcli.jobs.summaries import label
 from convcli.model.branches import branch
 from convcli.model.dialect import Options
 from convcli.proof.reasons import Loss
