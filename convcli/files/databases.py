@@ -12,7 +12,8 @@ from typing import Any
 
 from convcli.files.framing import Framing, Range, Record, open_stored
 from convcli.files.packed import CountedFile
-from convcli.files.program_databases import Query, program_with
+from convcli.files.program_databases import program_with
+from convcli.files.program_databases.query import Query
 from convcli.files.sqlite import database_of, open_database, reason
 from convcli.model.errors import ContentError, ConvcliError
 from convcli.wire.encodings import DATABASE, of_beginning

@@ -1,0 +1,18 @@
+"""The database of Crush."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.files.program_databases.query import ProgramDatabase, Query, column
+
+
+def _session(query: Query, id_: str) -> Any:
+    """A session: the columns of its row, and its messages, whose parts are read."""
+    [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
+    rows = query.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id_)
+    return {**row, "messages": [{**one, "parts": query.json(one["parts"])} for one in rows]}
+
+
+_IDS = "SELECT id FROM sessions ORDER BY rowid"
+DATABASE = ProgramDatabase(("sessions", "messages", "files"), column(_IDS), _session)

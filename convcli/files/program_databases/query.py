@@ -1,0 +1,56 @@
+"""A SQLite database of a program: its rows as objects, and what a program declares of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from convcli.files.packed import unpacked_value
+from convcli.files.sqlite import Database
+from convcli.wire.exact_json import parse
+from convcli.wire.strict_json import DuplicateKeys
+
+
+class Query:
+    """A database, with the options for its JSON strings."""
+
+    def __init__(self, database: Database, keys: DuplicateKeys, name: str) -> None:
+        self._database, self._keys, self._name = database, keys, name
+
+    def rows(self, statement: str, *values: Any) -> Iterator[dict[str, Any]]:
+        """Yields the rows as objects, without nulls."""
+        return (
+            {name: _number(value) for name, value in zip(names, row, strict=True) if value is not None}
+            for names, row in self._database.rows(statement, *values)
+        )
+
+    def tables(self) -> set[str]:
+        """Returns the names of the tables."""
+        return {row["name"] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def json(self, text: Any) -> Any:
+        """Parses a JSON string, which may be stored as bytes; returns any other value unchanged."""
+        data = text.encode() if isinstance(text, str) else text
+        return parse(data, duplicate_keys=self._keys) if isinstance(data, bytes) else data
+
+    def unpacked(self, data: bytes) -> str:
+        """Returns a string that is packed by zstd."""
+        return unpacked_value(data, "zstd", self._name).decode()
+
+
+def _number(value: Any) -> Any:
+    """Writes whole numbers without a decimal point, as the programs do."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class ProgramDatabase(NamedTuple):
+    """A program's database: its tables, the ids of its sessions, and the export of one."""
+
+    tables: tuple[str, ...]
+    ids: Callable[[Query], list[Any]]
+    session: Callable[[Query, str], Any]
+
+
+def column(statement: str) -> Callable[[Query], list[Any]]:
+    """Returns a function for the ids that a statement selects: None for one that is missing."""
+    return lambda query: [row.get("id") for row in query.rows(statement)]

@@ -1,0 +1,21 @@
+"""The database of Zed's threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.files.program_databases.query import ProgramDatabase, Query, column
+
+
+def _session(query: Query, id_: str) -> Any:
+    """A thread, with the columns that it does not repeat."""
+    [row] = query.rows("SELECT * FROM threads WHERE id = ?", id_)
+    data = row["data"]
+    thread = query.json(query.unpacked(data) if row["data_type"] == "zstd" else data)
+    columns = {name: row[name] for name in ("id", "parent_id", "folder_paths", "created_at") if name in row}
+    return {**columns, **thread}
+
+
+DATABASE = ProgramDatabase(
+    ("threads",), column("SELECT id FROM threads WHERE data IS NOT NULL ORDER BY rowid"), _session
+)
