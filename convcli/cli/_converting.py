@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import msgspec
 from msgspec.structs import replace
 
-from convcli.cli import _parts, _shaping, _shared
+from convcli.cli import _shaping, _shared
+from convcli.cli._convert_arguments import ConvertArguments
+from convcli.cli._destination import destination
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Unread, allowance
-from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.cli._recording import Recording
-    from convcli.files.framing import Framing
     from convcli.files.outputs import Output
-    from convcli.jobs.arranging import Arranged
     from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion
-    from convcli.jobs.destinations import Folder, Joined, LossFile
+    from convcli.jobs.destinations import LossFile
     from convcli.jobs.inputs import Input
     from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
@@ -39,53 +36,6 @@ if TYPE_CHECKING:
     """The summary of an input, and whether the file has grown meanwhile."""
 
 
-OTHER_SUFFIXES = frozenset((".csv", ".htm", ".html", ".md", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"))
-"""Names of outputs that end so promise a format that no dialect is written in."""
-
-
-class ConvertArguments(msgspec.Struct, frozen=True):
-    """The arguments of `convert`."""
-
-    paths: tuple[str, ...]
-    reading: ReadingOptions
-    target: Dialect
-    output: str | None
-    out_dir: str | None
-    force: bool
-    fail_on_loss: str | None
-    losses: str | None
-    restore_file: str | None
-    keep_going: bool
-    allow_bad: str | None
-    branch: Any
-    view: Any
-    split: str | None
-    shuffle: int | None
-    set_keys: tuple[str, ...]
-    default_keys: tuple[str, ...]
-    models: tuple[str, ...]
-    form: str | None
-    framing: Any
-    chunk: int | None
-    program_turns: Any
-    tools: Any
-    tools_of: str | None
-    columns: str | None
-    split_at: Any
-    max_turns: int | None
-    max_tokens: int | None
-    tokenizer: str | None
-    lenient: bool
-    text_columns: bool
-    arguments: Any
-    jobs: int
-    engine: _parts.Engine | None
-    card: bool
-    receipt: str | None
-    command_line: list[str]
-    """The words of the command line, as the receipt has them."""
-
-
 class Converting:
     """A running conversion."""
 
@@ -96,7 +46,6 @@ class Converting:
         self.allowed = allowance(arguments.allow_bad)
         self.keep_going = bool(arguments.keep_going or arguments.allow_bad)
         self.unread = Unread()
-        self.arranged: Arranged | None = None
 
     def run(self) -> int:
         """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
@@ -118,11 +67,11 @@ class Converting:
         asked = 1 if is_in_turn else self.arguments.jobs  # a selection and a redaction count over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
         self._opened = self._reading().opened
-        self.folder: Folder | None = None
-        self.joined: Joined | Arranged | None = None
-        self.tables: list[Any] = []
         self.recording = self._recording(paths)
-        output, job = self._destination(paths, job)
+        goal = destination(arguments, self.files, paths, job)
+        self.folder, self.joined, self.arranged, self.tables = goal.folder, goal.joined, goal.arranged, goal.tables
+        self.screen.announce(goal.note)
+        output, job = goal.output, goal.job
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
             self.losses = LossFile(open_output(self.arguments.losses, force=self.arguments.force, inputs=paths))
@@ -198,78 +147,6 @@ class Converting:
             raise JobError("usage", f"--chunk: {target.title} is not written in fragments")
         if self.arguments.text_columns and "records" not in target.framings:
             raise JobError("usage", f"--text-columns: {target.title} is not written as rows of a data set")
-
-    def _destination(self, paths: list[str], job: Job) -> tuple[Output | None, Job]:
-        """Returns the output and the job with its layout; no output if there is a folder or inputs are joined."""
-        from convcli.files.layouts import is_table
-        from convcli.files.outputs import STDOUT
-        from convcli.jobs.destinations import Folder, Joined, output_at
-
-        arguments = self.arguments
-        if arguments.out_dir is not None and arguments.output is not None:
-            raise JobError("usage", "-o and --out-dir exclude each other")
-        if arguments.split is not None or arguments.shuffle is not None:
-            self._arrange(paths, job)
-            return None, replace(job, layout="jsonl", is_joined=True)
-        if arguments.out_dir is not None:
-            is_of_one = paths == list(arguments.paths) and len(paths) == 1
-            self.folder = Folder(arguments.out_dir, self.files, force=arguments.force, is_of_one=is_of_one)
-            return None, job
-        if arguments.restore_file is not None and arguments.reading.redaction is not None and arguments.reading.at:
-            message = "--restore-file keeps what --at leaves out, which --redact does not mask"
-            raise JobError("usage", message, help="leave out one of the three")
-        if arguments.restore_file is not None and len(paths) > 1:
-            raise JobError("several-inputs", "--restore-file is for one input")
-        layout = _layout_of(arguments.output)
-        if len(paths) > 1 and layout is None:
-            if arguments.output not in (None, *STDOUT):
-                message = f"{len(paths):,} inputs, and {arguments.output} is no file for several transcripts"
-                raise JobError("several-inputs", message, help="use -o FILE.jsonl, FILE.json or --out-dir DIR")
-            layout = "jsonl"
-        self._note_name(arguments.output or "-")
-        output = output_at(arguments.output or "-", job.target, job.framing, force=arguments.force, inputs=paths)
-        self.tables = [output] if is_table(output.name) else []
-        if self.tables and arguments.restore_file is not None:
-            message = "--restore-file needs an output that keeps the order of keys; a table does not"
-            raise JobError("usage", message, help="write to a FILE.jsonl")
-        if len(paths) == 1:
-            return output, replace(job, layout=layout)
-        self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
-        return None, replace(job, layout="jsonl", is_joined=True)
-
-    def _arrange(self, paths: list[str], job: Job) -> None:
-        """Opens the outputs of a job that shuffles or splits. Raises JobError."""
-        from convcli.files.layouts import is_table
-        from convcli.files.outputs import make_folder
-        from convcli.jobs.arranging import PLACEHOLDER, Arranged, Splits, shares
-        from convcli.jobs.destinations import output_at
-
-        arguments = self.arguments
-        if arguments.restore_file is not None:
-            raise JobError("usage", "--restore-file excludes --split and --shuffle, which change the order")
-        name = os.path.join(arguments.out_dir, f"{PLACEHOLDER}.jsonl") if arguments.out_dir else arguments.output or "-"
-        parts = {"": 1.0} if arguments.split is None else shares(arguments.split)
-        if (arguments.split is not None) is not (PLACEHOLDER in name):
-            message = f"--split needs --out-dir, or {PLACEHOLDER} in the name of -o"
-            message = message if arguments.split is not None else "--out-dir with --shuffle needs --split"
-            raise JobError("usage", message, help=f"write --out-dir DIR, or -o data-{PLACEHOLDER}.jsonl")
-        if arguments.out_dir:
-            make_folder(arguments.out_dir)
-        outputs: dict[str, tuple[Output, Framing]] = {}
-        for part in parts:
-            path = name.replace(PLACEHOLDER, part)
-            output = output_at(path, job.target, job.framing, force=arguments.force, inputs=paths)
-            outputs[part] = output, "array" if _layout_of(path) == "json" else "jsonl"
-            self.tables += [output] * is_table(path)
-        splits = None if arguments.split is None else Splits(parts)
-        self.joined = self.arranged = Arranged(outputs, job.target.collected, splits, arguments.shuffle)
-
-    def _note_name(self, output: str) -> None:
-        """Warns that a name such as `out.csv` does not make a file of that format."""
-        if os.path.splitext(output)[1].lower() in OTHER_SUFFIXES:
-            from convcli.report.text import safe_text
-
-            self.screen.announce(f"note: {safe_text(output)} is written as JSON\n")
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Converts the inputs one after the other, or in parallel those that share no output."""
@@ -480,15 +357,3 @@ class Converting:
         columns = dict.fromkeys(name for table in self.tables for name in table.texts)
         if columns:
             self.screen.announce(f"note: columns of the table with JSON strings: {safe_text(', '.join(columns))}\n")
-
-
-def _layout_of(output: str | None) -> Framing | None:
-    """Returns the layout that the name of an output implies; None if it implies none."""
-    from convcli.files.layouts import is_table
-    from convcli.jobs.paths import is_lines
-
-    name = output or "-"
-    if is_lines(name) or is_table(name):
-        return "jsonl"
-    suffix = os.path.splitext(name)[1].lower()
-    return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None

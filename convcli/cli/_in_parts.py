@@ -16,6 +16,7 @@ from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, Out
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from convcli.cli._convert_arguments import ConvertArguments
     from convcli.jobs.reading import ReadingOptions
     from convcli.parts import Part, Report, Task
     from convcli.parts.planning import Kept
@@ -159,7 +160,7 @@ def _job(screen: Screen, arguments: Any) -> _PartsJob:
     return _PartsJob(screen, arguments.paths, reading, arguments.engine, arguments.out_dir, force, processes)
 
 
-def convert(screen: Screen, arguments: Any) -> int:
+def convert(screen: Screen, arguments: ConvertArguments) -> int:
     """Runs `convert` in parts and returns the exit code."""
     from convcli.parts import Task
     from convcli.report.losses import summary
@@ -207,7 +208,7 @@ def _how_to_read(reading: ReadingOptions) -> dict[str, Any]:
     return {"duplicate_keys": keys, "nulls": nulls, "max_line": most, "calls": calls}
 
 
-def _refuse_options(arguments: Any) -> None:
+def _refuse_options(arguments: ConvertArguments) -> None:
     """Raises JobError for options of `convert` that a job in parts cannot have."""
     if arguments.output or arguments.framing:
         raise JobError("usage", "a job in parts excludes -o and --framing")
@@ -216,7 +217,7 @@ def _refuse_options(arguments: Any) -> None:
         raise JobError("usage", "--restore-file with --engine is all", help=help_text)
     if arguments.restore_file is not None and arguments.reading.calls == "join":
         raise JobError("usage", "--join and --restore-file exclude each other")
-    if arguments.allow_bad is not None and arguments.engine.share is not None:
+    if arguments.allow_bad is not None and arguments.engine is not None and arguments.engine.share is not None:
         help_text = "the same command with --engine local instead of --part counts what all tasks could not read"
         raise JobError("usage", "--part and --allow-bad exclude each other", help=help_text)
     if arguments.split is not None or arguments.shuffle is not None:

@@ -11,6 +11,7 @@ from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
+    from convcli.cli._convert_arguments import ConvertArguments
     from convcli.files.outputs import Output
     from convcli.jobs.receipts import Role
     from convcli.jobs.results import ItemResult
@@ -33,7 +34,7 @@ def options(function: F) -> F:
     return card(add_option("--receipt", type=PATH, metavar="FILE", help=help_text)(function))
 
 
-def refuse_parts(arguments: Any) -> None:
+def refuse_parts(arguments: ConvertArguments) -> None:
     """Raises JobError for a job in parts, which has its own record of outputs."""
     if arguments.card or arguments.receipt is not None:
         help_text = "convcli parts verify DIR checks the outputs of such a job"
@@ -56,7 +57,7 @@ class Recording:
     Raises JobError where they are not possible.
     """
 
-    def __init__(self, arguments: Any, inputs: Iterable[str]) -> None:
+    def __init__(self, arguments: ConvertArguments, inputs: Iterable[str]) -> None:
         from convcli.files.outputs import STDOUT, make_folder, open_output
         from convcli.jobs.receipts import with_tilde
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
+    from convcli.cli._convert_arguments import ConvertArguments
     from convcli.jobs.results import RowShape
     from convcli.jobs.splitting import Splitting
 
 
-def shape(arguments: Any) -> RowShape:
+def shape(arguments: ConvertArguments) -> RowShape:
     """Returns what rows are made of. An output with a restore file has all of a document. Raises JobError."""
     from convcli.files.layouts import is_table
     from convcli.jobs.results import RowShape
@@ -24,10 +25,11 @@ def shape(arguments: Any) -> RowShape:
     return RowShape(columns, split, target.is_training and arguments.restore_file is None)
 
 
-def splitting(arguments: Any) -> Splitting | None:
+def splitting(arguments: ConvertArguments) -> Splitting | None:
     """Returns where conversations are split. Raises JobError."""
-    if arguments.split_at is arguments.max_turns is arguments.max_tokens is arguments.tokenizer is None:
+    chosen = arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer
+    if all(value is None for value in chosen):
         return None
     from convcli.jobs.splitting import splitting
 
-    return splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer)
+    return splitting(*chosen)

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from convcli.cli import _parts, _recording, _redacting, _selecting, _shared
 from convcli.cli._commands import add_option, declare
-from convcli.cli._converting import ConvertArguments, Converting
+from convcli.cli._convert_arguments import ConvertArguments
+from convcli.cli._converting import Converting
 from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, Number
 from convcli.report.screen import Screen
 

@@ -1,0 +1,131 @@
+"""Where the transcripts of a conversion go: into one output, a folder, or outputs that several inputs share."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from convcli.model.errors import JobError
+
+if TYPE_CHECKING:
+    from convcli.cli._convert_arguments import ConvertArguments
+    from convcli.files.framing import Framing
+    from convcli.files.outputs import Output
+    from convcli.jobs.arranging import Arranged
+    from convcli.jobs.converting import Job
+    from convcli.jobs.destinations import Folder, Joined
+    from convcli.jobs.paths import InputFile
+
+OTHER_SUFFIXES = frozenset((".csv", ".htm", ".html", ".md", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"))
+"""Names of outputs that end so promise a format that no dialect is written in."""
+
+
+class Destination(msgspec.Struct):
+    """The job with its layout, and one of: the output of one input, a folder, or what the inputs share.
+
+    `arranged`: the same as `joined`, if the rows are split or shuffled · `tables`: outputs that are tables · `note`:
+    what the user should know.
+    """
+
+    job: Job
+    output: Output | None = None
+    folder: Folder | None = None
+    joined: Joined | Arranged | None = None
+    arranged: Arranged | None = None
+    tables: list[Any] = []
+    note: str = ""
+
+
+def destination(arguments: ConvertArguments, files: list[InputFile], paths: list[str], job: Job) -> Destination:
+    """Returns where the transcripts of these files go. Raises JobError for options that exclude each other."""
+    if arguments.out_dir is not None and arguments.output is not None:
+        raise JobError("usage", "-o and --out-dir exclude each other")
+    if arguments.split is not None or arguments.shuffle is not None:
+        return _arranged(arguments, paths, job)
+    if arguments.out_dir is not None:
+        from convcli.jobs.destinations import Folder
+
+        is_of_one = paths == list(arguments.paths) and len(paths) == 1
+        return Destination(job, folder=Folder(arguments.out_dir, files, force=arguments.force, is_of_one=is_of_one))
+    return _single(arguments, paths, job)
+
+
+def _single(arguments: ConvertArguments, paths: list[str], job: Job) -> Destination:
+    """Opens the one output of one or more inputs."""
+    from convcli.files.layouts import is_table
+    from convcli.files.outputs import STDOUT
+    from convcli.jobs.destinations import Joined, output_at
+
+    if arguments.restore_file is not None and arguments.reading.redaction is not None and arguments.reading.at:
+        message = "--restore-file keeps what --at leaves out, which --redact does not mask"
+        raise JobError("usage", message, help="leave out one of the three")
+    if arguments.restore_file is not None and len(paths) > 1:
+        raise JobError("several-inputs", "--restore-file is for one input")
+    layout = _layout_of(arguments.output)
+    if len(paths) > 1 and layout is None:
+        if arguments.output not in (None, *STDOUT):
+            message = f"{len(paths):,} inputs, and {arguments.output} is no file for several transcripts"
+            raise JobError("several-inputs", message, help="use -o FILE.jsonl, FILE.json or --out-dir DIR")
+        layout = "jsonl"
+    name = arguments.output or "-"
+    output = output_at(name, job.target, job.framing, force=arguments.force, inputs=paths)
+    tables = [output] if is_table(output.name) else []
+    if tables and arguments.restore_file is not None:
+        message = "--restore-file needs an output that keeps the order of keys; a table does not"
+        raise JobError("usage", message, help="write to a FILE.jsonl")
+    if len(paths) == 1:
+        return Destination(replace(job, layout=layout), output, tables=tables, note=_note_of(name))
+    joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
+    return Destination(replace(job, layout="jsonl", is_joined=True), joined=joined, tables=tables, note=_note_of(name))
+
+
+def _arranged(arguments: ConvertArguments, paths: list[str], job: Job) -> Destination:
+    """Opens the outputs of a job that shuffles or splits."""
+    from convcli.files.layouts import is_table
+    from convcli.files.outputs import make_folder
+    from convcli.jobs.arranging import PLACEHOLDER, Arranged, Splits, shares
+    from convcli.jobs.destinations import output_at
+
+    if arguments.restore_file is not None:
+        raise JobError("usage", "--restore-file excludes --split and --shuffle, which change the order")
+    name = os.path.join(arguments.out_dir, f"{PLACEHOLDER}.jsonl") if arguments.out_dir else arguments.output or "-"
+    parts = {"": 1.0} if arguments.split is None else shares(arguments.split)
+    if (arguments.split is not None) is not (PLACEHOLDER in name):
+        message = f"--split needs --out-dir, or {PLACEHOLDER} in the name of -o"
+        message = message if arguments.split is not None else "--out-dir with --shuffle needs --split"
+        raise JobError("usage", message, help=f"write --out-dir DIR, or -o data-{PLACEHOLDER}.jsonl")
+    if arguments.out_dir:
+        make_folder(arguments.out_dir)
+    outputs: dict[str, tuple[Output, Framing]] = {}
+    for part in parts:
+        path = name.replace(PLACEHOLDER, part)
+        output = output_at(path, job.target, job.framing, force=arguments.force, inputs=paths)
+        outputs[part] = output, "array" if _layout_of(path) == "json" else "jsonl"
+    tables = [output for output, _ in outputs.values() if is_table(output.name)]
+    splits = None if arguments.split is None else Splits(parts)
+    arranged = Arranged(outputs, job.target.collected, splits, arguments.shuffle)
+    return Destination(replace(job, layout="jsonl", is_joined=True), joined=arranged, arranged=arranged, tables=tables)
+
+
+def _note_of(output: str) -> str:
+    """Returns a note if a name such as `out.csv` does not make a file of that format."""
+    if os.path.splitext(output)[1].lower() not in OTHER_SUFFIXES:
+        return ""
+    from convcli.report.text import safe_text
+
+    return f"note: {safe_text(output)} is written as JSON\n"
+
+
+def _layout_of(output: str | None) -> Framing | None:
+    """Returns the layout that the name of an output implies; None if it implies none."""
+    from convcli.files.layouts import is_table
+    from convcli.jobs.paths import is_lines
+
+    name = output or "-"
+    if is_lines(name) or is_table(name):
+        return "jsonl"
+    suffix = os.path.splitext(name)[1].lower()
+    return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None
