@@ -16,12 +16,15 @@ def shape(arguments: ConvertArguments) -> RowShape:
     """Returns what rows are made of. An output with a restore file has all of a document. Raises JobError."""
     from convcli.files.layouts import is_table
     from convcli.jobs.results import RowShape
-    from convcli.views import row_columns
 
     target, split = arguments.target, splitting(arguments)
     if split is not None and arguments.restore_file is not None:
         raise JobError("usage", "--restore-file excludes options that split conversations")
-    columns = row_columns.chosen(arguments.columns, target, is_table=is_table(arguments.output or "-"))
+    columns = None
+    if target.columns != "none" or arguments.columns is not None:
+        from convcli.views import row_columns  # most targets have no columns
+
+        columns = row_columns.chosen(arguments.columns, target, is_table=is_table(arguments.output or "-"))
     return RowShape(columns, split, target.is_training and arguments.restore_file is None)
 
 

@@ -1,4 +1,4 @@
-"""Bytes ⇄ JSON values, exactly. No number, key or character changes without an error; the only owner of orjson.
+"""Bytes ⇄ JSON values, exactly. No number, key or character changes without an error.
 
 orjson is fast, but without an error it turns integers beyond 64 bits into floats, rounds what a double cannot
 represent, and keeps the last of two equal keys. So its result is written again: equal bytes prove that nothing was
@@ -7,11 +7,11 @@ Texts that another writer spaced or escaped differently are proved by two counts
 that are only spaced by a comparison without white space, and whatever is left goes to the strict reader. Numbers are
 exact at any size; what a double cannot hold is a `decimals.Decimal`.
 A large text is read and written without orjson where the memory that it requests is not to be had (`wire.space`).
+Only this module and `exact_writer` use orjson.
 """
 
 from __future__ import annotations
 
-import json
 from _thread import _local as local  # as in `threading`, which nothing else here imports
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
@@ -20,12 +20,9 @@ from typing import Any
 import msgspec
 import orjson
 
-from convcli.model.errors import ContentError
 from convcli.wire import space, strict_json
-from convcli.wire.decimals import Decimal
 from convcli.wire.pointers import is_index, steps
 from convcli.wire.strict_json import BEGIN, MAX_DEPTH, DuplicateKeys, Position
-from convcli.wire.surrogates import Spelled
 
 __all__ = [
     "BEGIN",
@@ -56,8 +53,6 @@ _dumps: Callable[..., bytes] = orjson.dumps
 """orjson's function, or from the first large text on one that requests the memory before."""
 _SCALARS = frozenset((str, int, bool))
 """Types whose values are the same JSON value if they are equal."""
-_ENDLESS = 10_000
-"""A depth that only a value containing itself reaches."""
 
 
 def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Position = BEGIN) -> Any:
@@ -231,7 +226,7 @@ def write(value: Any, *, indent: bool = False) -> bytes:
     try:
         return _dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
     except (TypeError, MemoryError):
-        return b"".join(pieces(value, indent))
+        return b"".join(_pieces(value, indent))
 
 
 def write_line(value: Any, *, indent: bool = False) -> bytes:
@@ -239,7 +234,13 @@ def write_line(value: Any, *, indent: bool = False) -> bytes:
     try:
         return _dumps(value, option=orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0))
     except (TypeError, MemoryError):
-        return b"".join((*pieces(value, indent), b"\n"))
+        return b"".join((*_pieces(value, indent), b"\n"))
+
+
+def _pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterator[bytes]:
+    from convcli.wire.exact_writer import pieces  # rarely needed
+
+    return pieces(value, indent, spelled=spelled)
 
 
 def write_text(value: Any) -> str:
@@ -266,7 +267,7 @@ def key(value: Any) -> bytes:
     try:
         return _dumps(value)
     except (TypeError, MemoryError):
-        return b"".join(pieces(value, spelled=False))
+        return b"".join(_pieces(value, spelled=False))
 
 
 def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Position]:
@@ -305,66 +306,3 @@ class Order:
         if id(node) not in self._ranks:
             self._ranks[id(node)] = {key: i for i, key in enumerate(node)}
         return self._ranks[id(node)][name]
-
-
-# --- writing what orjson refuses -------------------------------------------------------------------------------------
-
-
-def pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterator[bytes]:
-    """Yields the text of a value in pieces, without recursion; unless `spelled`, lone surrogates in lower case."""
-    leaf = _spelled if spelled else _leaf
-    open_containers: list[tuple[Iterator[tuple[bytes, Any]], bytes]] = []
-    name, child = b"", value
-    while True:
-        yield name
-        is_first = isinstance(child, dict | list | tuple) and bool(child)
-        if is_first:
-            opening, closing = (b"{", b"}") if isinstance(child, dict) else (b"[", b"]")
-            open_containers.append((_children(child, b": " if indent else b":", leaf), closing))
-            if len(open_containers) > _ENDLESS:
-                raise TypeError("a value that contains itself is not a JSON value")
-            yield opening
-        else:
-            yield leaf(child)
-        while open_containers and (entry := next(open_containers[-1][0], None)) is None:
-            closing = open_containers.pop()[1]
-            is_first = False
-            yield _line(len(open_containers), indent) + closing
-        if not open_containers or entry is None:
-            return
-        yield (b"" if is_first else b",") + _line(len(open_containers), indent)
-        name, child = entry
-
-
-def _children(container: Any, colon: bytes, leaf: Callable[[Any], bytes]) -> Iterator[tuple[bytes, Any]]:
-    if isinstance(container, dict):
-        return ((leaf(key) + colon, child) for key, child in _named(container))
-    return ((b"", child) for child in container)
-
-
-def _named(container: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, child in container.items():
-        if not isinstance(key, str):
-            raise TypeError(f"a key must be a string, not {type(key).__name__}")
-        yield key, child
-
-
-def _line(depth: int, indent: bool) -> bytes:
-    return b"\n" + b"  " * depth if indent else b""
-
-
-def _spelled(value: Any) -> bytes:
-    return value.literal.encode("utf-8", "backslashreplace") if isinstance(value, Spelled) else _leaf(value)
-
-
-def _leaf(value: Any) -> bytes:
-    if isinstance(value, str):  # json escapes as orjson does, and the error handler writes lone surrogates as escapes
-        return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    if isinstance(value, int) and not isinstance(value, bool):
-        try:
-            return str(value).encode()
-        except ValueError:  # Python writes no longer ones
-            raise ContentError("big-number", f"an integer has more than {strict_json.MAX_DIGITS} digits") from None
-    if isinstance(value, Decimal):
-        return value.literal.encode()
-    return orjson.dumps(value)
