@@ -104,7 +104,7 @@ def _command(argv: list[str]) -> int:
         screen.error(OutputError("refused-by-system", f"the system refuses: {error.strerror}"))
         return OutputError.exit_code
     except Exception as error:
-        from convcli.cli._shared import announce_bug
+        from convcli.cli._diagnostics import announce_bug
 
         return announce_bug(screen, error)
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from convcli.cli import _shaping, _shared
 from convcli.cli._convert_arguments import ConvertArguments
 from convcli.cli._destination import destination
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Unread, allowance
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError, OutputError
@@ -41,7 +42,7 @@ class Converting:
 
     def __init__(self, screen: Screen, arguments: ConvertArguments) -> None:
         self.screen, self.arguments = screen, arguments
-        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
+        self.codes, self.printer = ExitCodes(screen), DiagnosticPrinter(screen, arguments.reading)
         self.total: Summary | None = None
         self.allowed = allowance(arguments.allow_bad)
         self.keep_going = bool(arguments.keep_going or arguments.allow_bad)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import msgspec
 
 from convcli.cli import _selecting, _shaping, _shared
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._parts import Engine, Share
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Allowance, allowance
@@ -56,7 +57,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
     def _run_all(self, parts: Sequence[Part], announce: Callable[[Report], None], check: Check) -> int:
         from convcli.parts import begin, finish, unfinished
 
-        codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
+        codes, printer = ExitCodes(self.screen), DiagnosticPrinter(self.screen, self.reading)
         begin(parts, force=self.force)
         waiting = unfinished(parts)
         failed = self._run_parts(waiting, len(parts), codes, check)
@@ -77,7 +78,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         from convcli.parts import begin, finished, unfinished
         from convcli.validation.wording import counted
 
-        codes, mine = _shared.ExitCodes(self.screen), share.of(parts)
+        codes, mine = ExitCodes(self.screen), share.of(parts)
         waiting = unfinished(mine, is_listed=False)
         if waiting:
             begin(parts, force=self.force, is_shared=True)
@@ -93,7 +94,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         self.screen.announce(f"{done}; {total}\n")
         return codes.worst
 
-    def _run_parts(self, waiting: Sequence[Part], total: int, codes: _shared.ExitCodes, check: Check) -> set[int]:
+    def _run_parts(self, waiting: Sequence[Part], total: int, codes: ExitCodes, check: Check) -> set[int]:
         """Runs these parts, prints their errors, and returns the numbers of those that failed.
 
         Raises JobError if another run has taken over the folder, as `check` does."""
@@ -111,7 +112,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         check()
         return failed
 
-    def _tell_lost(self, lost: int, codes: _shared.ExitCodes) -> None:
+    def _tell_lost(self, lost: int, codes: ExitCodes) -> None:
         """Reports parts that were finished and have no mark."""
         if lost:
             from convcli.validation.wording import counted

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from convcli.cli import _selecting, _shared
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -62,7 +63,7 @@ class Inspecting:
 
     def __init__(self, screen: Screen, arguments: InspectArguments) -> None:
         self.screen, self.arguments = screen, arguments
-        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
+        self.codes, self.printer = ExitCodes(screen), DiagnosticPrinter(screen, arguments.reading)
 
     def run(self) -> int:
         """Shows a single transcript by message, several by row. Returns the exit code."""

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from convcli.cli import _shared
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.kit.codec import found
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -67,7 +68,7 @@ def check(screen: Screen, form: str, dialect: Dialect, paths: Sequence[str]) -> 
     if found.layout(dialect.name) is None:
         raise JobError("usage", f"{dialect.title} is not described by a table", help="name a TOML file with a table")
     reading = ReadingOptions(config.load(), dialect.name)
-    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
+    codes, printer = ExitCodes(screen), DiagnosticPrinter(screen, reading)
     rows: dict[tuple[str, str], Unexplained] = {}
     count = 0
     for document, transcript in _shared.lifted(paths, reading, codes, printer):

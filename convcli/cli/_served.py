@@ -34,7 +34,7 @@ from convcli.views.session_store import StoredSession
 from convcli.views.session_texts import message_texts
 
 if TYPE_CHECKING:
-    from convcli.cli._shared import ExitCodes
+    from convcli.cli._diagnostics import ExitCodes
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.views.session_store import SessionStore

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._diagnostics import ExitCodes
 from convcli.cli._types import PATH, format_of
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
@@ -42,14 +43,14 @@ def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingO
 
     Exits 1 if a file matches no dialect, or more than one equally well.
     """
-    codes = _shared.ExitCodes(screen)
+    codes = ExitCodes(screen)
     _shared.show_table(screen, form, ["file", "dialect", "why"], _rows(reading, paths, codes))
     _shared.tell_others(screen, paths)
     codes.finish()
     return codes.worst
 
 
-def _rows(reading: ReadingOptions, paths: tuple[str, ...], codes: _shared.ExitCodes) -> Iterator[dict[str, Any]]:
+def _rows(reading: ReadingOptions, paths: tuple[str, ...], codes: ExitCodes) -> Iterator[dict[str, Any]]:
     reading = replace(reading, calls="auto")
     for path, _ in reading.find(paths):
         with codes.guard(path), reading.opened(path) as source:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from convcli import dialects
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, format_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
@@ -101,7 +102,7 @@ class _Losses:
     ) -> None:
         self.screen, self.paths, self.target, self.options = screen, paths, target, options
         self.reading = reading
-        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
+        self.codes, self.printer = ExitCodes(screen), DiagnosticPrinter(screen, reading)
 
     def listed(self, form: str, summary: bool, why: bool) -> int:
         """Prints a row for each loss; with `summary`, for each kind of loss and for each field that is kept. With

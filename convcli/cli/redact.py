@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import add_option, declare
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._types import PATH, format_of
 from convcli.model.errors import UNACCEPTABLE, JobError
 from convcli.report import tables
@@ -95,7 +96,7 @@ class Redacting:
 
     def __init__(self, screen: Screen, reading: ReadingOptions, redaction: Redaction) -> None:
         self.screen, self.reading, self.redaction = screen, reading, redaction
-        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
+        self.codes, self.printer = ExitCodes(screen), DiagnosticPrinter(screen, reading)
 
     def check(self, paths: tuple[str, ...], form: str) -> int:
         """Lists what is found in these files. Returns the exit code."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from convcli.cli import _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._diagnostics import ExitCodes
 from convcli.cli._types import PATH
 from convcli.report.screen import Screen
 
@@ -50,7 +50,7 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
     from convcli.files.layouts import DocumentWriter, layout
     from convcli.files.outputs import open_output
 
-    codes = _shared.ExitCodes(screen)
+    codes = ExitCodes(screen)
     target = open_output(output, force=force, inputs=[*paths, kept])
     try:
         with codes.guard(paths[0]):

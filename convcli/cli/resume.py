@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._diagnostics import DiagnosticPrinter
 from convcli.cli._types import PATH, VIEW, Near
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.report.screen import Screen
@@ -119,7 +120,7 @@ def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bo
     from convcli.jobs.documents import Document, skipped
 
     documents, left_out = [], 0
-    printer = _shared.DiagnosticPrinter(screen, reading)
+    printer = DiagnosticPrinter(screen, reading)
     for file in reading.find([path]):
         with reading.opened(file.path) as opened:
             for item in opened:
@@ -214,7 +215,7 @@ def _tell_findings(
     """Prints what the program would refuse or leave out of the session."""
     from convcli.jobs.results import as_warning
 
-    printer = _shared.DiagnosticPrinter(screen, reading)
+    printer = DiagnosticPrinter(screen, reading)
     for finding in document.located(conversion.findings):
         printer.finding(as_warning(finding, target))
     printer.finish()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from convcli.cli import _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._diagnostics import ExitCodes, announce_bug
 from convcli.cli._types import DIALECT, PATH, Number
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -59,10 +60,10 @@ def command(
             raise JobError("no-such-file", "there is no such file", file=file.path)
     prices = Prices(reading.configuration.settings.get("prices", {}))
     store = _index_store.opened(screen, paths, reading, is_kept=not no_cache)
-    codes = _shared.ExitCodes(screen)
+    codes = ExitCodes(screen)
     folder = ServedFolder(paths, reading, codes, store, prices, target=target, findings=findings)
     try:
-        server = PageServer(folder, port, partial(_shared.announce_bug, screen))
+        server = PageServer(folder, port, partial(announce_bug, screen))
     except OSError as error:
         raise JobError("usage", f"cannot listen on {LOOPBACK}:{port}: {error.strerror}") from None
     screen.show([f"{server.address}\n"])

@@ -11,6 +11,7 @@ from msgspec import structs
 
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._types import PATH, Near, Number, format_of
 from convcli.model.errors import DONE
 from convcli.report import tables
@@ -79,7 +80,7 @@ def command(
         chosen = [programs.get(name) for name in programs.names() if program in (None, name)]
         paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
     paths = _in_order(paths)
-    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
+    codes, printer = ExitCodes(screen), DiagnosticPrinter(screen, reading)
     rows = _rows(paths, reading, codes)
     rows = (row for row in rows if program in (None, row["program"]) and (cwd is None or _is_below(row["cwd"], cwd)))
     rows = _below_sessions(_limited(rows, limit))
@@ -154,7 +155,7 @@ def _changed(path: str) -> float:
     return 0.0
 
 
-def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, codes: _shared.ExitCodes) -> Iterator[Row]:
+def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, codes: ExitCodes) -> Iterator[Row]:
     from convcli.jobs import programs
     from convcli.jobs.documents import Document
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
@@ -52,9 +53,9 @@ def command(
     from convcli.views.costs import Prices
 
     redaction = _redacting.redaction_of(words, allow, is_one_session=True)
-    codes = _shared.ExitCodes(screen)
+    codes = ExitCodes(screen)
     reading = replace(reading, redaction=redaction)
-    printer = _shared.DiagnosticPrinter(screen, reading)
+    printer = DiagnosticPrinter(screen, reading)
     found = list(_shared.lifted([path], reading, codes, printer))
     if len(found) > 1:
         raise JobError("several-inputs", f"{len(found):,} transcripts, and one page", help="name one: FILE:LINE")

@@ -8,6 +8,7 @@ import msgspec
 
 from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import add_option, declare
+from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._types import PATH, format_of
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -76,7 +77,7 @@ def command(screen: Screen, /, **values: Any) -> int:
         return _in_parts.stats(screen, arguments, COLUMNS, prices)
     more = {} if arguments.price_file is None else costs.load(arguments.price_file)
     statistics = Statistics(costs.Prices(prices, more))
-    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
+    codes, printer = ExitCodes(screen), DiagnosticPrinter(screen, arguments.reading)
     for document, transcript in _shared.lifted(arguments.paths, arguments.reading, codes, printer):
         statistics.add(transcript, document.dialect.name, project_of(directory_of(document, transcript)))
     if arguments.form == "table" and (width := _shared.width()) is not None:
@@ -84,6 +85,8 @@ def command(screen: Screen, /, **values: Any) -> int:
         _plots(screen, statistics, width)
     else:
         _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
+    from convcli.report import totals
+
     _selecting.announce_notes(screen, totals.notes(statistics))
     printer.finish()
     codes.finish()

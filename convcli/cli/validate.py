@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _judged, _parts, _selecting, _shared
 from convcli.cli._commands import add_option, declare
+from convcli.cli._diagnostics import ExitCodes
 from convcli.cli._types import DIALECT, PATH, CodeList, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
@@ -125,7 +126,7 @@ class _Validating:
     def __init__(self, screen: Screen, arguments: ValidateArguments) -> None:
         self.screen, self.arguments = screen, arguments.with_defaults()
         self.reading = replace(arguments.reading, otherwise=self.arguments.target)
-        self.codes = _shared.ExitCodes(screen)
+        self.codes = ExitCodes(screen)
         self.errors = self.warnings = self.bad = self.total = self.known = self.skipped = 0
         self.converted: Counter[str] = Counter()
 
