@@ -17,8 +17,8 @@ from convcli.jobs import inputs, parallel, running, workers
 from convcli.jobs.pieces import InputPiece
 from convcli.parts import Part, Task, plan, run_part
 from convcli.parts import work as work_module
-from convcli.parts.marks import number_messages
-from convcli.parts.work import keep_own_line
+from convcli.parts.marks import with_lines_moved
+from convcli.parts.work import finding_line
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 from tests.cli_cases import CLEAN, OTHER, WRONG, write
@@ -93,9 +93,9 @@ def same(part: Part, items: list[Any], before: int) -> None:
     run_part(part)
     assert b"".join(reported(items, "output")) == written(part)
     losses = [exact_json.write_line(builtins(loss)) for loss in reported(items, "loss")]
-    assert losses == list(number_messages(written(part, "_losses").splitlines(), before))
-    findings = [keep_own_line(finding) for finding in reported(items, "finding")]
-    assert findings == list(number_messages(written(part, "_findings").splitlines(), before))
+    assert losses == list(with_lines_moved(written(part, "_losses").splitlines(), before))
+    findings = [finding_line(finding) for finding in reported(items, "finding")]
+    assert findings == list(with_lines_moved(written(part, "_findings").splitlines(), before))
 
 
 def test_there_is_one_function_for_a_piece() -> None:
@@ -148,8 +148,8 @@ def test_the_verdicts_are_the_same(folder: Path, done: Done, name: str, capfd: p
         run_part(part)
         before = more_lines(part, task) if isinstance(task, InputPiece) else 0
         verdicts = (item for item in items if not isinstance(item, running.PieceResult))
-        mine = [keep_own_line(finding) for verdict in verdicts for finding in verdict.findings]
-        assert mine == list(number_messages(written(part).splitlines(), before))
+        mine = [finding_line(finding) for verdict in verdicts for finding in verdict.findings]
+        assert mine == list(with_lines_moved(written(part).splitlines(), before))
         lines += mine
     assert b"".join(lines).decode() == capfd.readouterr().out
 
