@@ -243,7 +243,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(
         links.paired(links.PairingRules(where="later", unique="request")),
-        turns.keep_parts_of_roles(ROLES),
+        turns.parts_of_roles(ROLES),
         turns.results_in_roles("user"),
         turns.decodable(),
         turns.not_sent("Cline", PROGRAM.unsent),

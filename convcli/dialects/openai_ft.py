@@ -6,7 +6,7 @@ tools as typed by the Python SDK `openai` 3.54.0; read 2026-11-22.
 Quirks
 - Messages and tools are those of Chat Completions, but a row has no model and no settings but `parallel_tool_calls`.
 - `weight` sets whether an assistant message is trained: 0 or 1.
-- A pair has message assistant message on each side, and no other keys.
+- A pair has one assistant message on each side, and no other keys.
 - A row for reinforcement ends with the question, and has keys of its own for the grader.
 - A row has no field for reasoning, which is not trained.
 """
@@ -186,7 +186,7 @@ def _weights_allowed() -> Rule:
 
 
 def _pair_complete() -> Rule:
-    """Reports pairs with several messages on message side, or with other keys."""
+    """Reports pairs with several messages on one side, or with other keys."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for key, value in survey.document.items() if survey.form == PREFERENCE else ():
@@ -195,9 +195,7 @@ def _pair_complete() -> Rule:
         for side in SIDES if survey.form == PREFERENCE else ():
             count = len(survey.document[side])
             if count > 1:
-                yield Breach(
-                    "several-answers", NodeRef(steps=(side,)), f"an output must be message message, not {count:,}"
-                )
+                yield Breach("several-answers", NodeRef(steps=(side,)), f"an output must be one message, not {count:,}")
 
     return Rule(("key-beside-pair", "several-answers"), check)
 

@@ -226,7 +226,7 @@ DIALECT = Dialect(
     fit={"session": _fit("session"), "list": _fit("list", _without_session)},
     rules=(
         turns.decodable(),
-        turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+        turns.parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
         links.paired(links.PairingRules(where="next")),
     ),
     conventions=(policy.RESULTS,),

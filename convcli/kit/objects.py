@@ -229,9 +229,9 @@ def merge(base: Native, more: Native) -> Native:
 
 
 def without_clean(
-    document: Any, key: str, are_clean: Callable[[list[Any]], bool], **other_keys: Callable[[Any], bool]
+    document: Any, key: str, are_clean: Callable[[list[Any]], bool], **others: Callable[[Any], bool]
 ) -> Any:
-    """Returns the document without its messages, and without the `other_keys`, if all of them are plain; else None.
+    """Returns the document without its messages, and without the `others`, if all of them are plain; else None.
     The document is a message list, or has one under `key`.
 
     A missing key or a wrong type is not plain, so checks may access any key.
@@ -239,9 +239,9 @@ def without_clean(
     try:
         if document.__class__ is list:
             return [] if are_clean(document) else None
-        checks = [(document[name], is_clean) for name, is_clean in other_keys.items() if name in document]
+        checks = [(document[name], is_clean) for name, is_clean in others.items() if name in document]
         if document[key].__class__ is list and are_clean(document[key]) and all(plain(one) for one, plain in checks):
-            return {**omit(document, *other_keys), key: []}
+            return {**omit(document, *others), key: []}
     except (AttributeError, LookupError, TypeError):
         pass
     return None

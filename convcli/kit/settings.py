@@ -93,9 +93,9 @@ class Settings:
             return {}
         native: Native = {}
         settings = off_as_budget(settings) if BUDGET in self._first else settings
-        other_members = self._flat(extra)
+        stated = self._flat(extra)
         for key, setting in self._settings.items():
-            kept, ours = other_members.pop(key, None), settings.get(setting.name)
+            kept, ours = stated.pop(key, None), settings.get(setting.name)
             if kept is None and ours is None:  # most settings
                 continue
             is_first = self._first[setting.name] == key
@@ -104,7 +104,7 @@ class Settings:
             elif ours is not None and is_first:
                 value = setting.write(ours)
                 native |= {} if value is None else {key: value}
-        return _nested({**native, **{key: value for key, value in other_members.items() if "/" in key}})
+        return _nested({**native, **{key: value for key, value in stated.items() if "/" in key}})
 
     def _flat(self, native: Mapping[str, Any]) -> Native:
         """Returns the object with members of the setting objects under `object/member`."""
@@ -121,12 +121,12 @@ class Settings:
         reading = setting.lift(extra)
         return ours is None if reading is None else exact_json.exact(reading, ours)
 
-    def fits(self, transcript: Transcript, *other_keys: Settings) -> Transcript:
-        """Pass: keeps only the settings that come back when they are written; `other_keys` are further tables."""
+    def fits(self, transcript: Transcript, *others: Settings) -> Transcript:
+        """Pass: keeps only the settings that come back when they are written; `others` are further tables."""
         if not transcript.settings:
             return transcript if transcript.settings is None else replace(transcript, settings=None)
         kept: dict[str, Any] = {}
-        for table in (self, *other_keys):
+        for table in (self, *others):
             kept |= table.lift(table.write(transcript.settings, {}))[0]
         settings = {name: kept[name] for name in transcript.settings if name in kept}
         return (

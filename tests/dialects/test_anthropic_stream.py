@@ -221,8 +221,8 @@ def test_a_stream_is_written_as_server_sent_events_with_their_names() -> None:
 
 def test_a_message_that_begins_without_a_role_is_the_assistants_and_reported() -> None:
     begun = {"type": "message_start", "message": {"id": "m", "model": "x", "content": []}}
-    move_end_to_response = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}]
-    rows = Rows([begun, *move_end_to_response])
+    end = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}]
+    rows = Rows([begun, *end])
     assert [(finding.code, finding.severity) for finding in pipeline.validate(rows, STREAM)] == [
         ("incomplete-response", "warning")
     ]

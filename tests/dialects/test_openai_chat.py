@@ -236,10 +236,8 @@ def test_a_response_and_a_request_for_compatible_servers_hold_reasoning(form: st
 def test_what_a_compatible_server_streams_as_reasoning_is_in_the_response() -> None:
     deltas = [{"role": "assistant"}, {"reasoning_content": "H"}, {"reasoning_content": "m."}, {"content": "4"}]
     chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-    move_end_to_response = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-    done = pipeline.convert(
-        Rows([*chunks, move_end_to_response, "[DONE]"]), dialects.get("openai-chat-stream"), DIALECT
-    )
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    done = pipeline.convert(Rows([*chunks, end, "[DONE]"]), dialects.get("openai-chat-stream"), DIALECT)
     assert done.document["choices"][0]["message"] == {"role": "assistant", "reasoning_content": "Hm.", "content": "4"}
     assert [loss.field for loss in done.losses] == []
 

@@ -97,10 +97,10 @@ def parts(*blocks: dict[str, Any], role: str = "user") -> dict[str, Any]:
 
 
 def answer_of_gemini(text: str, id_: str | None = None, end: str | None = "STOP") -> dict[str, Any]:
-    move_end_to_response = {} if end is None else {"finishReason": end}
+    finish = {} if end is None else {"finishReason": end}
     content = {"role": "model", "parts": [{"text": text}]}
     return {
-        "candidates": [{"content": content, **move_end_to_response}],
+        "candidates": [{"content": content, **finish}],
         **({} if id_ is None else {"responseId": id_}),
     }
 

@@ -38,7 +38,7 @@ class _Run:
 
 
 RULES = (
-    events.move_end_to_response(),
+    events.ended(),
     events.in_order(lambda: _Run().objection),
     links.paired(links.PairingRules(where="later", missing=None)),
     arguments.readable(),

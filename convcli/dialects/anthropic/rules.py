@@ -127,7 +127,7 @@ RULES = (
     turns.begins_with_user(),
     turns.not_empty(("user",)),
     turns.not_blank(),
-    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
     turns.signed(),
     turns.decodable(),

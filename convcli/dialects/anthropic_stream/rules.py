@@ -67,7 +67,7 @@ def _begun(event: Native) -> Any:
 
 
 RULES = (
-    events.move_end_to_response(),
+    events.ended(),
     events.with_role(_begun),
     events.in_order(lambda: _Message().objection),
     arguments.readable(),

@@ -67,7 +67,7 @@ RULES = (
     turns.alternating(),
     turns.not_empty(("user", "assistant")),
     turns.not_blank(),
-    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.decodable(),
     for_requests(turns.signed("warning")),
     links.paired(links.PairingRules(together=True)),

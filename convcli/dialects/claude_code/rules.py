@@ -60,7 +60,7 @@ RULES = (
     for_requests(Rule(("unread-row", "duplicate-message-id"), _unread)),
     for_requests(Rule(("missing-parent",), _cut)),
     links.paired(links.PairingRules(where="later", missing="warning", unique="request")),
-    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
     turns.decodable(),
     for_requests(turns.signed()),

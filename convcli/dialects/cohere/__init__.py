@@ -286,7 +286,7 @@ RULES = (
     turns.not_empty(("user", "assistant", "system")),
     turns.not_blank(),
     turns.system_first(),
-    turns.keep_parts_of_roles({"tool_call": ("assistant",)}),
+    turns.parts_of_roles({"tool_call": ("assistant",)}),
     links.results_identified(),
     links.paired(links.PairingRules(where="later", unique="request", missing="warning")),
     names.of_tools(NAMES),

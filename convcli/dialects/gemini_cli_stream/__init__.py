@@ -180,8 +180,8 @@ def _keep_run_end(transcript: Transcript) -> Transcript:
     last = next((one for one in reversed(transcript.messages) if one.role != "event"), None)
     failed = last if last is not None and (last.role, last.stop_reason) == ("assistant", "error") else None
     counted = only_turn(transcript.messages) if failed is None or has_end(transcript, failed) else None
-    move_end_to_response = [_with_end(one, failed is one, counted is one) for one in transcript.messages]
-    return replace(transcript, messages=shared(transcript.messages, move_end_to_response))
+    ended = [_with_end(one, failed is one, counted is one) for one in transcript.messages]
+    return replace(transcript, messages=shared(transcript.messages, ended))
 
 
 def _with_end(message: Message, failed: bool, counted: bool) -> Message:
@@ -230,7 +230,7 @@ DIALECT = Dialect(
     supports=SUPPORTS,
     repeats=frozenset(("/*/timestamp",)),  # a turn has the time of its first event
     answer_boundaries=lambda: streams.Boundaries(_mark),
-    rules=(events.move_end_to_response(),),
+    rules=(events.ended(),),
     conventions=(
         Convention(
             express,

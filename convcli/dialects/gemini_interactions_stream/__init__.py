@@ -192,7 +192,7 @@ class _Interaction:
 
 
 RULES = (
-    events.move_end_to_response(),
+    events.ended(),
     events.in_order(lambda: _Interaction().objection),
     arguments.readable(),
     READABLE_SIGNATURES,

@@ -249,7 +249,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     answer_boundaries=ResponseBoundaries,
-    rules=(events.move_end_to_response(), events.in_order(lambda: _OneResponse().objection)),
+    rules=(events.ended(), events.in_order(lambda: _OneResponse().objection)),
     supports=tables.SUPPORTS_BY_FORM["response"] | {"message.error"},
     reasons={
         **tables.LOSSES,

@@ -66,7 +66,7 @@ PAIRED = links.paired(links.PairingRules(together=True))
 
 RULES = (
     for_requests(Rule(("schema-not-object", "result-not-object", "misplaced-part"), _find_unsupported)),
-    for_requests(turns.keep_parts_of_roles({"tool_call": ("assistant",)})),
+    for_requests(turns.parts_of_roles({"tool_call": ("assistant",)})),
     for_requests(turns.not_empty(("user", "assistant"))),
     for_requests(Rule(("no-messages",), _check_messages)),
     keys.complete("maxTokens", "model"),

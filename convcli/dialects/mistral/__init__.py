@@ -243,7 +243,7 @@ RULES = (
     for_requests(turns.ends_with_user(goes_on=is_prefix)),
     for_requests(turns.answered_first()),
     for_requests(turns.system_not_behind("assistant", "tool")),
-    turns.keep_parts_of_roles({"tool_call": ("assistant",)}),
+    turns.parts_of_roles({"tool_call": ("assistant",)}),
     links.results_identified(),
     links.paired(links.PairingRules()),
     names.of_tools(NAMES),

@@ -45,7 +45,7 @@ class _Choice:
 
 
 RULES = (
-    events.move_end_to_response(),
+    events.ended(),
     events.in_order(lambda: _Chunks().objection),
     links.identified(),
     arguments.readable(),

@@ -94,9 +94,9 @@ def _persisted(survey: Survey) -> Iterator[Breach]:
 def _paired(survey: Survey) -> Iterator[Breach]:
     """Reports unpaired calls; a request that continues a response does not repeat that response's calls."""
     document = survey.document
-    chain_messages = isinstance(document, dict) and any(document.get(key) for key in CONTINUATION_KEYS)
+    is_continued = isinstance(document, dict) and any(document.get(key) for key in CONTINUATION_KEYS)
     for breach in PAIRED.check(survey) if survey.form != turns.RESPONSE else ():
-        if not (chain_messages and breach.code == "orphan-tool-result"):
+        if not (is_continued and breach.code == "orphan-tool-result"):
             yield breach
 
 

@@ -23,8 +23,8 @@ class _Response:
     def objection(self, event: Native) -> str:
         """Returns why the event is not allowed now; empty if it is."""
         kind, number, index = str(event.get("type")), event.get("sequence_number"), event.get("output_index")
-        move_end_to_response, self.has_ended = self.has_ended, self.has_ended or kind in ENDS
-        if move_end_to_response and kind.startswith("response."):
+        had_ended, self.has_ended = self.has_ended, self.has_ended or kind in ENDS
+        if had_ended and kind.startswith("response."):
             return "the response has already ended"
         if isinstance(number, int):
             before, self.number = self.number, number
@@ -39,7 +39,7 @@ class _Response:
 
 
 RULES = (
-    events.move_end_to_response(),
+    events.ended(),
     events.in_order(lambda: _Response().objection),
     arguments.readable(),
     NO_REFERENCES,

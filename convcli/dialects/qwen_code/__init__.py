@@ -68,7 +68,7 @@ RULES = (
     for_requests(Rule(("unread-row",), _rows_read)),
     for_requests(Rule(("unread-row",), _answers_sent)),
     links.paired(links.PairingRules(where="later", missing=None, unique="request")),
-    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
     turns.decodable(),
     trees.rooted(),

@@ -24,9 +24,9 @@ class _Events:
     def objection(self, event: Native) -> str:
         """Returns why the event is not allowed now; empty if it is."""
         kind = str(event.get("type"))
-        move_end_to_response, self.has_ended = self.has_ended, self.has_ended or kind in ("finish", "abort")
+        had_ended, self.has_ended = self.has_ended, self.has_ended or kind in ("finish", "abort")
         stem, _, step = kind.rpartition("-")
-        if move_end_to_response and kind not in ("error", "message-metadata"):
+        if had_ended and kind not in ("error", "message-metadata"):
             return "the message has already ended"
         if stem in ("text", "reasoning"):
             return self._text((stem, event.get("id")), step)
@@ -50,7 +50,7 @@ class _Events:
 
 
 RULES = (
-    events.move_end_to_response(),
+    events.ended(),
     events.in_order(lambda: _Events().objection),
     links.paired(links.PairingRules(where="later", missing=None)),
     arguments.readable(),

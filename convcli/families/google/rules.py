@@ -147,7 +147,7 @@ def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
         models.of("Google"),
         for_outputs(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
-        turns.keep_parts_of_roles({"tool_call": ("assistant",)}),
+        turns.parts_of_roles({"tool_call": ("assistant",)}),
         *of_roles,
         turns.decodable(),
         for_requests(turns.ends_with_user()),

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
+from convcli.kit.definitions import kept_whole
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import is_vendor_builtin
-from convcli.kit.objects import Native, get_extras, make_extras, omit
+from convcli.kit.objects import Native, as_text, get_extras, make_extras, omit
 from convcli.kit.settings import Setting, Settings, in_snake_case, whole
 from convcli.kit.values import DATA_URL, counts, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
@@ -75,11 +76,8 @@ def _is_custom(body: Any) -> bool:
 def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
     kind = native.get("type") or "function"
     inner = native.get(kind)
-    drop_empty_name = inner.get("name") if isinstance(inner, dict) else native.get("name")
-    return ToolDefinition(
-        drop_empty_name if drop_empty_name and isinstance(drop_empty_name, str) else str(kind),
-        extras={dialect: {"tool": native}},
-    )
+    name = as_text((inner if isinstance(inner, dict) else native).get("name"))
+    return kept_whole(name or str(kind), native, dialect)
 
 
 def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True, free: bool = False) -> Native | None:
@@ -104,8 +102,8 @@ def lift_choice(native: Any) -> ToolChoice | None:
     kind = native.get("type")
     if kind == "allowed_tools":
         return _lift_allowed(native)
-    drop_empty_name = native.get(kind) if isinstance(kind, str) else None
-    name = drop_empty_name.get("name") if isinstance(drop_empty_name, dict) else None
+    body = native.get(kind) if isinstance(kind, str) else None
+    name = body.get("name") if isinstance(body, dict) else None
     return {"name": name} if isinstance(name, str) else None
 
 
@@ -242,8 +240,8 @@ def named_format(transcript: Transcript) -> Transcript:
     format_ = (transcript.settings or {}).get("responseFormat")
     if not isinstance(format_, dict) or format_.get("type") != "json_schema" or "name" in format_:
         return transcript
-    drop_empty_name = {"type": "json_schema", "name": "response", **format_}
-    return replace(transcript, settings={**(transcript.settings or {}), "responseFormat": drop_empty_name})
+    named = {"type": "json_schema", "name": "response", **format_}
+    return replace(transcript, settings={**(transcript.settings or {}), "responseFormat": named})
 
 
 RESPONSE_FORMAT = Setting("responseFormat", _lift_response_format, write_format, partial=True)

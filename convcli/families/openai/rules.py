@@ -16,7 +16,7 @@ MESSAGES: tuple[Rule, ...] = (
     arguments.not_filled(),
     arguments.rows_not_filled("tool_calls", "function_call"),
     turns.content_not_null(),
-    turns.keep_parts_of_roles(
+    turns.parts_of_roles(
         {"image": ("user",), "document": ("user",), "audio": ("user", "assistant"), "tool_call": ("assistant",)}
     ),
     turns.files_as_urls(),

@@ -10,7 +10,7 @@ from convcli.validation.rules.keys import has, shown
 from convcli.validation.survey import Survey
 
 
-def move_end_to_response() -> Rule:
+def ended() -> Rule:
     """A stream ends as its service ends it. A break is reported at the last event, a failure at its error."""
 
     def check(survey: Survey) -> Iterator[Breach]:

@@ -208,7 +208,7 @@ def not_blank(severity: Severity = "error") -> Rule:
     return Rule(("blank-text",), check, subjects=("text",))
 
 
-def keep_parts_of_roles(roles: Mapping[str, Collection[str]]) -> Rule:
+def parts_of_roles(roles: Mapping[str, Collection[str]]) -> Rule:
     """Parts of these types occur only in messages of these roles."""
 
     def check(survey: Survey) -> Iterator[Breach]:
