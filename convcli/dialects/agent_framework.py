@@ -115,7 +115,7 @@ def _media(tag: str, kind: MediaKind) -> Block:
 BLOCKS = ROWS.table(
     ROWS.record("text", Text(""), f"type text {MORE}", {"text": whole("text")}),
     ROWS.record("text_reasoning", Reasoning(""), f"type id text protected_data status {MORE}", {"text": whole("text")}),
-    ROWS.call("function_call", f"type call_id name arguments hosted {MORE}", ("call_id", "name", "arguments")),
+    ROWS.call("function_call", f"type= call_id=id name=name arguments=arguments hosted {MORE}"),
     *(_media(tag, kind) for tag in ("data", "uri", "hosted_file") for kind in MEDIA_KINDS),
 )
 

@@ -18,7 +18,7 @@ from typing import Any
 from convcli.families.chats import add_with_results
 from convcli.families.openai.request import media_of_url
 from convcli.kit import results
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty

@@ -23,7 +23,8 @@ from convcli.families.ai_sdk.parts import media_at
 from convcli.families.chats import add_with_results
 from convcli.families.google.contents import adopt
 from convcli.kit import editors, results, sessions
-from convcli.kit.blocks import Block, BlockRows, arguments_of, in_metadata
+from convcli.kit.blocks import Block, BlockRows, in_metadata
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import (
@@ -98,14 +99,14 @@ PARTS = ROWS.table(
         {"text": whole("text"), "signature": in_metadata("signature")},
     ),
     ROWS.record("redacted-reasoning", Reasoning(""), "type data", {"data": in_metadata("redactedData")}),
-    ROWS.call("tool-call", "type toolCallId toolName args", ("toolCallId", "toolName", "args")),
+    ROWS.call("tool-call", "type= toolCallId=id toolName=name args=arguments"),
     _media("image", "image"),
 )
 BLOCKS = ROWS.table(
     TEXT,
     ROWS.record("thinking", Reasoning(""), "type thinking", {"thinking": whole("text")}),
-    ROWS.call("tool_use", "type id name input", ("id", "name", "input")),
-    ROWS.call("tool_call", "type id name input", ("id", "name", "input")),
+    ROWS.call("tool_use", "type= id=id name=name input=arguments"),
+    ROWS.call("tool_call", "type= id=id name=name input=arguments"),
 )
 
 

@@ -73,7 +73,7 @@ def _file(kind: MediaKind) -> Block:
 BLOCKS = ROWS.table(
     ROWS.record("text", Text(""), f"{TAG} text", {"text": whole("text")}),
     ROWS.record("reasoning", Reasoning(""), f"{TAG} reasoning_text extra", {"reasoning_text": whole("text")}),
-    ROWS.call("tool_call", f"{TAG} tool_name arguments id extra", ("id", "tool_name", "arguments")),
+    ROWS.call("tool_call", f"{TAG}= tool_name=name arguments=arguments id=id extra"),
     ROWS.media(
         *("image", "image", f"{TAG} base64_image mime_type detail meta validation"),
         {"base64_image": "data", "mime_type": "media_type", "detail": "detail"},

@@ -23,7 +23,7 @@ from typing import Any
 from convcli.families import kosong
 from convcli.families.anthropic.usage import lift_usage
 from convcli.kit import results, sessions
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import Native, add_extras, as_object, as_text, except_keys, make_extras, omit

@@ -17,7 +17,7 @@ from typing import Any
 
 from convcli.families.chats import add_with_results
 from convcli.kit import results, sessions
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, add_extras, as_object, as_text, make_extras, objects_in, without_empty

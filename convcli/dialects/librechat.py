@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from convcli.families.chats import NODES, nodes_of, split_at_results
 from convcli.kit import custom, fitting, passes, results, sessions
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import instruction_of

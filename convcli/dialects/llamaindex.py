@@ -69,9 +69,7 @@ BLOCKS = ROWS.table(
         *("document", "document", "block_type data path url title document_mimetype"),
         {"data": "data", **SOURCES, "title": "name", "document_mimetype": "media_type"},
     ),
-    ROWS.call(
-        "tool_call", "block_type tool_call_id tool_name tool_kwargs", ("tool_call_id", "tool_name", "tool_kwargs")
-    ),
+    ROWS.call("tool_call", "block_type= tool_call_id=id tool_name=name tool_kwargs=arguments"),
 )
 
 

@@ -65,7 +65,8 @@ HISTORY = Keys(MESSAGES)
 MESSAGE = Envelope(
     f"inner_content ai_model_id=model metadata= {TAG}= role= name=name items= encoding finish_reason=stop_reason status"
 )
-CALL = Keys(f"{USUAL} {TAG} id call_id index name function_name plugin_name arguments")
+CALL_KEYS = f"{USUAL} {TAG}= id=id call_id index name=name function_name plugin_name arguments=arguments"
+CALL = Keys(word.partition("=")[0] for word in CALL_KEYS.split())
 CALL_TAGS = ("function_call", "function_result")
 RESULT = Keys(f"{USUAL} {TAG}= id= call_id result= name= function_name plugin_name encoding")
 ROWS = BlockRows(NAME, TAG)
@@ -95,7 +96,7 @@ def _media(tag: str, kind: MediaKind) -> Block:
 BLOCKS = ROWS.table(
     ROWS.record("text", Text(""), f"{USUAL} {TAG} text encoding", {"text": whole("text")}),
     ROWS.record("reasoning", Reasoning(""), f"{USUAL} {TAG} text", {"text": whole("text")}),
-    ROWS.call("function_call", " ".join(CALL.names), ("id", "name", "arguments")),
+    ROWS.call("function_call", CALL_KEYS),
     *(_media(kind, kind) for kind in ("image", "audio")),
     *(_media("binary", kind) for kind in MEDIA_KINDS),
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import custom, results
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, make_extras, objects_in, omit

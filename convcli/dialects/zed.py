@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import results, sessions
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, as_text, make_extras, omit, without_empty

@@ -9,20 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from convcli.kit.calls import CallTable
 from convcli.kit.codec.code import Lazy
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope, Fields
-from convcli.kit.objects import Native, as_text, get_extras, make_extras
+from convcli.kit.objects import Native, as_text, get_extras
 from convcli.kit.settings import Setting
 from convcli.kit.supported import OPAQUE
-from convcli.kit.values import read_arguments, split_data_url, write_arguments
+from convcli.kit.values import split_data_url
 from convcli.model.transcript import MEDIA_SOURCES, Media, MediaKind, Opaque, Part, Path, Text, ToolCall
 from convcli.wire import exact_json
 
 Read = Callable[[Native, LiftContext], Part | None]
 Write = Callable[[Any], Native | None]
-CallKeys = tuple[str, str, str]
-"""The keys of the id, the name and the arguments of a call."""
 
 
 class Block(NamedTuple):
@@ -210,33 +209,11 @@ class BlockRows(NamedTuple):
 
         return Block(tag, blank.type, read, Lazy(lambda: envelope.writer(self.owner, {self.key: tag})))
 
-    def call(self, tag: str, order: str, keys: CallKeys, when: Callable[[ToolCall], bool] | None = None) -> Block:
-        """Returns the block of a call. Its arguments are an object, or JSON in a string; any other string is kept as it
-        is."""
-        id_key, name_key, arguments_key = keys
-        content = f"{self.key} {id_key} {name_key} {arguments_key}"
-        envelope = Envelope(order, {}, content=content, groups=self.groups)
-
-        def read(native: Native, context: LiftContext) -> Part:
-            name = native[name_key]
-            arguments, raw = arguments_of(native.get(arguments_key))
-            part = ToolCall(context.pairing.call(native.get(id_key) or None, name), name, arguments, raw)
-            part.extras = make_extras(self.owner, envelope.lift(native, part))
-            return part
+    def call(self, tag: str, table: str, when: Callable[[ToolCall], bool] | None = None) -> Block:
+        """Returns the block of a call; `table` is its keys, as in a CallTable."""
+        calls = CallTable(table, constants={self.key: tag}, groups=self.groups)
 
         def write(part: ToolCall) -> Native | None:
-            if when is not None and not when(part):
-                return None
-            arguments = part.arguments if part.raw_arguments is None else part.raw_arguments
-            content = {self.key: tag, id_key: part.id, name_key: part.name, arguments_key: arguments}
-            return envelope.write(part, get_extras(part.extras, self.owner), **content)
+            return calls.write(part, self.owner) if when is None or when(part) else None
 
-        paths = {"id": id_key, "name": name_key, "arguments": arguments_key, "rawArguments": arguments_key}
-        return Block(tag, ToolCall.type, read, write, {f"tool_call.{name}": (key,) for name, key in paths.items()})
-
-
-def arguments_of(native: Any) -> tuple[Native, str | None]:
-    """Returns arguments that are an object, JSON in a string, or any other value; null means none."""
-    if native is None or isinstance(native, dict):
-        return native or {}, None
-    return read_arguments(native if isinstance(native, str) else write_arguments(native, None))
+        return Block(tag, ToolCall.type, calls.lift, write, calls.places)

@@ -40,18 +40,13 @@ def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
     A string that is not a JSON object, even an empty one, is kept with `{}`. If only its keys are not unique, it is
     kept with the best reading.
     """
-    return read_written_arguments(text)[:2]
-
-
-def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]:
-    """Same as `read_arguments`; also returns whether `write_arguments` gives the string back."""
     if not text or text.isspace():
-        return {}, text, True
+        return {}, text
     try:
-        value, compact = exact_json.parse_text(text)
+        value, _ = exact_json.parse_text(text)
     except ContentError as error:
-        return (_last_wins(text) if error.code == "duplicate-key" else {}), text, True
-    return (value, None, compact) if isinstance(value, dict) else ({}, text, True)
+        return (_last_wins(text) if error.code == "duplicate-key" else {}), text
+    return (value, None) if isinstance(value, dict) else ({}, text)
 
 
 def are_clean_arguments(text: Any) -> bool:

@@ -22,7 +22,7 @@ TABLE = ROWS.table(
     ROWS.member("shown", Media("image", url=""), {"href": whole("url"), "detail": whole("detail")}, "href").adapted(
         lambda part: part if part.url != "none" else None, lambda part: part if part.url is not None else None
     ),
-    ROWS.call("call", "kind id name input note", ("id", "name", "input")),
+    ROWS.call("call", "kind= id=id name=name input=arguments note"),
 )
 
 

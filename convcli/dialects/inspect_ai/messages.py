@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME, ROWS
+from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME
 from convcli.families.openai.calls import content_of
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, add_extras, get_extras, make_extras
+from convcli.kit.objects import Native, get_extras, make_extras
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.kit.texts import only_text
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
@@ -16,7 +17,7 @@ from convcli.wire import exact_json
 
 TURN = Envelope("id=id content= source metadata role= tool_calls= tool_call_id function error model=model")
 RESULT = Envelope("id=id content= source metadata role= tool_calls tool_call_id= function= error= model")
-CALLS = ROWS.table(ROWS.call("function", "id function arguments type", ("id", "function", "arguments")))
+CALL = CallTable("id=id function=name arguments=arguments type", form="object", constants={"type": "function"})
 UNKNOWN = "unknown"
 """The default type of an error."""
 
@@ -41,10 +42,7 @@ def _lift_turn(native: Native, context: LiftContext) -> tuple[Message, list[Path
     if isinstance(native.get("content"), str):
         part_paths = [("content",)] * len(parts)
     calls = native.get("tool_calls") or []
-    parts += [CALLS.lift({**call, "type": "function"}, context) for call in calls]
-    for part, call in zip(parts[len(part_paths) :], calls, strict=True):
-        if call.get("type") not in (None, "function"):
-            add_extras(part, NAME, {"type": call["type"]})
+    parts += [CALL.lift(call, context) for call in calls]
     message.parts = parts
     return message, [*part_paths, *(("tool_calls", j) for j in range(len(calls)))]
 
@@ -91,15 +89,9 @@ def write_message(message: Message) -> Native:
     if result is not None:
         return _write_result(message, result, extra)
     blocks = [native for part in message.parts if (native := BLOCKS.write(part)) is not None]
-    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    calls = [CALL.write(part, NAME) for part in message.parts if isinstance(part, ToolCall)]
     called = {"tool_calls": calls} if calls and message.role == "assistant" else {}
     return TURN.write(message, extra, content=content_of(blocks), role=message.role, **called)
-
-
-def _write_call(call: ToolCall) -> Native:
-    extra = get_extras(call.extras, NAME)
-    native = CALLS.write(call) or {}
-    return {**native, "arguments": call.arguments, "type": extra.get("type", "function")}
 
 
 def _write_result(message: Message, result: ToolResult, extra: Native) -> Native:

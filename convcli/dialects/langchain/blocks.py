@@ -30,7 +30,6 @@ SOURCES: dict[str, str | Setting] = {"url": "url", "base64": "data", "file_id": 
 FILE = {**SOURCES, "filename": "name"}
 PLAIN: dict[str, str | Setting] = {"text": whole("text"), "mime_type": "media_type"}
 IN_BLOCK = "type url base64 file_id mime_type"
-CALL = ("id", "name", "args")
 OPENAI = frozenset(("image_url", "input_audio", "file"))
 
 
@@ -92,8 +91,8 @@ BLOCKS = ROWS.table(
 )
 CALLS = ROWS.table(
     ROWS._replace(groups="error").call(
-        *("tool_call", "name args id type", CALL),
+        *("tool_call", "name=name args=arguments id=id type="),
         when=lambda one: one.raw_arguments is None and "error" not in get_extras(one.extras, NAME),
     ),
-    ROWS.call("invalid_tool_call", "type id name args error", CALL),
+    ROWS.call("invalid_tool_call", "type= id=id name=name args=arguments error"),
 )

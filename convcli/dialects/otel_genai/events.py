@@ -9,7 +9,7 @@ from typing import Any
 
 from convcli.dialects.otel_genai.messages import ANSWER, FINISH, NAME, ROLES
 from convcli.dialects.otel_genai.spans import opened
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, except_keys, make_extras, omit, without_empty
 from convcli.kit.values import pairs, read_json

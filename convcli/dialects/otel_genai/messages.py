@@ -58,7 +58,7 @@ ORDER = Keys("type modality mime_type content uri file_id")
 PARTS = ROWS.table(
     ROWS.record("text", Text(""), "type content", {"content": whole("text")}),
     ROWS.record("reasoning", Reasoning(""), "type content", {"content": whole("text")}),
-    ROWS.call("tool_call", "type id name arguments", ("id", "name", "arguments")),
+    ROWS.call("tool_call", "type= id=id name=name arguments=arguments"),
     *_rows(),
 )
 

@@ -164,8 +164,8 @@ RESPONSE = PARTS.table(
     ),
     Block("thinking", Reasoning.type, _lift_thinking, _write_thinking),
     PARTS.call(
-        *("tool-call", "tool_name args tool_call_id tool_kind id provider_name provider_details part_kind"),
-        ("tool_call_id", "tool_name", "args"),
+        "tool-call",
+        "tool_name=name args=arguments tool_call_id=id tool_kind id provider_name provider_details part_kind=",
     ),
     *(_file(kind) for kind in URLS),
 )

@@ -14,7 +14,8 @@ from convcli.families.ai_sdk.parts import (
     write_provided,
 )
 from convcli.families.ai_sdk.shown import is_steering
-from convcli.kit.blocks import BlockTable, arguments_of
+from convcli.kit.blocks import BlockTable
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.texts import text_of

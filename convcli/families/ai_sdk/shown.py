@@ -15,7 +15,7 @@ from convcli.families.ai_sdk.parts import (
     write_provided,
     write_shown,
 )
-from convcli.kit.blocks import arguments_of
+from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extras, omit, together
 from convcli.kit.results import has_failed, in_words, result_of

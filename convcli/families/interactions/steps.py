@@ -70,7 +70,7 @@ def blocks_of(owner: str) -> BlockTable:
             *(THOUGHT, Reasoning(""), "type signature summary"),
             {"signature": in_metadata(SIGNATURE), "summary": Setting("text", _lift_summary, _write_summary, True)},
         ),
-        rows.call(CALL, "type id name arguments", ("id", "name", "arguments")),
+        rows.call(CALL, "type= id=id name=name arguments=arguments"),
     )
 
 

@@ -5,45 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
-from convcli.kit.custom import input_of, lift_input
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
+from convcli.kit.custom import input_of
+from convcli.kit.objects import Native, omit
 from convcli.kit.results import in_words, with_plain_failures
-from convcli.kit.values import read_written_arguments, write_arguments
 from convcli.model.dialect import Convention, LossKind
 from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
-CALL = Keys("id type function custom")
-ARGUMENTS = Keys("name arguments")
-CUSTOM = Keys("name input")
-BODY = {"function": ARGUMENTS, "custom": CUSTOM}
-"""By call type: the member with its name and arguments."""
-USUAL_CALL, USUAL_FUNCTION = frozenset(("id", "type", "function")), frozenset(ARGUMENTS.names)
+CALLS = {
+    "function": CallTable(
+        "id=id type= function/name=name function/arguments=arguments custom",
+        form="json",
+        constants={"type": "function"},
+    ),
+    "custom": CallTable(
+        "id=id type= function custom/name=name custom/input=arguments", form="free", constants={"type": "custom"}
+    ),
+}
+"""The keys of a call, by its type: its name and arguments are under the same name."""
 
 
 def lift_call(native: Native, context: LiftContext) -> Part:
-    """Lifts a call of a function or a custom tool; one of another type is opaque. The arguments of a function are JSON
-    in a string, or an object; the input of a custom tool is a free text, whatever it looks like."""
+    """Lifts a call of a function or a custom tool; one of another type is opaque."""
     kind = native.get("type") or "function"
-    body = native.get(kind)
-    if kind not in BODY or not isinstance(body, dict):
+    if kind not in CALLS or not isinstance(native.get(kind), dict):
         return Opaque(context.dialect, {"type": kind, **native} if "type" not in native else native)
-    name, raw = body["name"], None
-    id_ = context.pairing.call(native.get("id") or None, name)
-    if kind == "custom":
-        call = ToolCall(id_, name, lift_input(body.get("input") or ""), custom=True)
-    else:
-        arguments = body.get("arguments")
-        if isinstance(arguments, str):
-            arguments, raw, _ = read_written_arguments(arguments)
-        call = ToolCall(id_, name, arguments or {}, raw)
-        if native.keys() <= USUAL_CALL and body.keys() <= USUAL_FUNCTION:  # nearly all calls
-            return call
-    extra = {key: native[key] for key in BODY if key != kind and native.get(key)}
-    extra |= CALL.extra(native) or {}
-    call.extras = make_extras(context.dialect, extra, **{kind: BODY[kind].extra(body)})
-    return call
+    return CALLS[kind].lift(native, context)
 
 
 def are_calls(natives: Any) -> bool:
@@ -62,21 +51,13 @@ def kind_in_turn(part: Part) -> str:
     value = part.value if part.__class__ is Opaque else None
     if not isinstance(value, dict) or "id" not in value:
         return part.type
-    is_known = any(value.get("type") == kind and isinstance(value.get(kind), dict) for kind in BODY)
+    is_known = any(value.get("type") == kind and isinstance(value.get(kind), dict) for kind in CALLS)
     return part.type if is_known else ToolCall.type
 
 
 def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
     """Writes a call with arguments as JSON in a string; `free`: a custom tool's call with its text."""
-    text = input_of(call) if free and call.custom else None
-    if text is None:
-        kind, body = "function", {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
-    else:
-        kind, body = "custom", {"name": call.name, "input": text}
-    if call.extras is None:
-        return {"id": call.id, "type": kind, kind: body}
-    extra = get_extras(call.extras, dialect)
-    return CALL.put({"id": call.id, "type": kind, kind: BODY[kind].put(body, extra.get(kind))}, omit(extra, kind))
+    return CALLS["custom" if free and input_of(call) is not None else "function"].write(call, dialect)
 
 
 def write_parts(
