@@ -23,12 +23,13 @@ from msgspec.structs import replace
 
 from convcli.families.openai import calls as openai
 from convcli.kit import custom, fitting, passes, results, sessions
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, as_object, as_text, get_extras, make_extras, omit
 from convcli.kit.supported import TURNS, fields
 from convcli.kit.texts import text_of
-from convcli.kit.values import counts, paths, put_counts, read_arguments, take_counts, type_of_image, write_arguments
+from convcli.kit.values import counts, paths, put_counts, take_counts, type_of_image
 from convcli.model.dialect import Convention, Dialect, Options, Pass
 from convcli.model.transcript import Media, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
@@ -36,7 +37,7 @@ from convcli.validation.rules import arguments, links, turns
 NAME = "autogen"
 STATE_TYPE, CONTEXT, VERSION = "AssistantAgentState", "llm_context", "1.0.0"
 STATE = Keys(f"type version {CONTEXT}")
-CALL = Keys("id arguments name")
+CALL = CallTable("id=id arguments=arguments name=name", form="json")
 RESULT = Keys("content name call_id is_error")
 USAGE = counts("prompt_tokens=inputTokens completion_tokens=outputTokens")
 ROW = Envelope("id=id source= models_usage= metadata created_at=created_at content= thought= type=")
@@ -141,11 +142,7 @@ def _lift_item(native: Any, context: LiftContext) -> Part:
     if isinstance(native, str):
         return Text(native)
     if "arguments" in native:
-        name = native["name"]
-        call_id = context.pairing.call(as_text(native.get("id")), name)
-        return ToolCall(
-            call_id, name, *read_arguments(native["arguments"]), extras=make_extras(NAME, CALL.extra(native))
-        )
+        return CALL.lift(native, context)
     data: str = native["data"]
     return Media("image", data, media_type=type_of_image(data), extras=make_extras(NAME, omit(native, "data")))
 
@@ -242,10 +239,7 @@ def _write_content(parts: Sequence[Part]) -> Any:
 
 def _write_item(part: Part) -> Any:
     if isinstance(part, ToolCall):
-        written = write_arguments(part.arguments, part.raw_arguments)
-        return CALL.put(
-            {"id": part.id, "arguments": written, "name": part.name}, get_extras(part.extras, NAME), sort=True
-        )
+        return CALL.write(part, NAME)
     if isinstance(part, Media):
         is_image = part.type == "image" and part.data is not None
         return {"data": part.data, **get_extras(part.extras, NAME)} if is_image else None

@@ -70,7 +70,7 @@ def _answer(text: str, context: LiftContext) -> list[Part]:
     said: list[Part] = [Text(before.strip())] if before.strip() else []
     if native is None:
         return [Text(text)] if text else []
-    return [*said, calls.lift_call(native, context)]
+    return [*said, calls.CALL.lift(native, context)]
 
 
 def _read_call(text: str) -> Native | None:

@@ -26,13 +26,14 @@ from convcli.families.openai.request import media_of_url, url_of_media
 from convcli.families.responses import items
 from convcli.kit import fitting, passes, results, sessions
 from convcli.kit.blocks import Block, BlockRows
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, except_keys, get_extras, make_extras
 from convcli.kit.settings import whole
 from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import text_of
-from convcli.kit.values import paths, read_arguments, write_arguments
+from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
 from convcli.model.document import Rows
 from convcli.model.errors import JobError
@@ -54,6 +55,7 @@ def _write_image(part: Media) -> Native | None:
     return None if url is None else {"type": "image", "url": url, **get_extras(part.extras, NAME)}
 
 
+CALL = CallTable("id=id name=name arguments=arguments", form="json")
 BLOCKS = BlockRows(NAME, "type")
 PARTS = BLOCKS.table(
     BLOCKS.record("text", Text(""), "type text", {"text": whole("text")}),
@@ -91,7 +93,7 @@ def _add_answer(native: Native, i: int, waiting: list[tuple[int, Part]], context
     text, calls = native["content"], native.get("tool_calls") or []
     parts = [part for _, part in waiting] + ([Text(text)] if text else [])
     places: list[Path] = [("..", at) for at, _ in waiting] + ([("content",)] if text else [])
-    parts += [_lift_call(call, context) for call in calls]
+    parts += [CALL.lift(call, context) for call in calls]
     places += [("tool_calls", k) for k in range(len(calls))]
     message = Message("assistant", parts)
     message.extras = make_extras(NAME, ANSWER.lift(native, message))
@@ -102,12 +104,6 @@ def _add_waiting(waiting: list[tuple[int, Part]], context: LiftContext) -> None:
     """Adds reasoning and actions that no answer follows, as a message."""
     if waiting:
         context.add(Message("assistant", [part for _, part in waiting]), (), [(at,) for at, _ in waiting])
-
-
-def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    extras = make_extras(NAME, except_keys(native, "id", "name", "arguments"))
-    id_ = context.pairing.call(native.get("id") or None, native["name"])
-    return ToolCall(id_, native["name"], *read_arguments(native["arguments"]), extras=extras)
 
 
 def _add(row: Any, kind: Any, i: int, context: LiftContext) -> None:
@@ -157,7 +153,7 @@ def _write_answer(message: Message, extra: Native, *, is_continued: bool) -> lis
     """Returns the rows of an answer. Reasoning and actions alone need no row behind them, unless another answer
     follows, to which they would then belong."""
     rows = [row for part in message.parts if (row := _write_before(part)) is not None]
-    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    calls = [CALL.write(part, NAME) for part in message.parts if isinstance(part, ToolCall)]
     text, called = text_of(message.parts, JOINT), {"tool_calls": calls} if calls else {}
     if rows and not (text or calls or extra or message.model or is_continued):
         return rows
@@ -169,11 +165,6 @@ def _write_before(part: Part) -> Any:
         return items.write_reasoning(part, NAME)
     value = part.value if isinstance(part, Opaque) else None
     return value if isinstance(value, dict) and value.get("type") == ACTION else None
-
-
-def _write_call(part: ToolCall) -> Native:
-    written = {"id": part.id, "name": part.name, "arguments": write_arguments(part.arguments, part.raw_arguments)}
-    return {**written, **get_extras(part.extras, NAME)}
 
 
 def _write_result(message: Message) -> Native:

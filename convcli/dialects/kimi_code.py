@@ -23,14 +23,14 @@ from typing import Any
 from convcli.families import kosong
 from convcli.families.anthropic.usage import lift_usage
 from convcli.kit import results, sessions
-from convcli.kit.calls import arguments_of
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import Native, add_extras, as_object, as_text, except_keys, make_extras, omit
 from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths
 from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
-from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolDefinition, Transcript
+from convcli.model.transcript import Message, Part, Path, Text, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, links
 
 NAME = "kimi-code"
@@ -46,7 +46,8 @@ HEADER = Envelope("type= protocol_version created_at", {"created_at": CREATED_IN
 COUNTS = counts(
     "inputOther=inputTokens output=outputTokens inputCacheRead=cacheReadTokens inputCacheCreation=cacheWriteTokens"
 )
-CALL = ("toolCallId", "name", "args")
+CALL = CallTable("id=id name=name arguments=arguments", defaults={"type": "function"})
+EVENT_CALL = CallTable("toolCallId=id name=name args=arguments", defaults={"type": "function"})
 FINISH = {
     "end_turn": "stop",
     "tool_use": "tool_calls",
@@ -144,18 +145,10 @@ class _Log:
             message.parts = [results.result_of_parts(*ids, inside or [Text("")], failed=failed)]
         else:
             message.parts = [PARTS.lift(part, self.context) for part in content]
-            message.parts += [self._call(one, "id", "name", "arguments") for one in natives]
+            message.parts += [CALL.lift(one, self.context) for one in natives]
             places = [("message", "content", k) for k in range(len(content))]
             places += [("message", "toolCalls", k) for k in range(len(natives))]
         self._add(message, row, i, places, "message", {"message": rest})
-
-    def _call(self, native: Native, id_key: str, name_key: str, arguments_key: str) -> ToolCall:
-        name, kind = native[name_key], {"type": "function"}
-        rest = except_keys(native, id_key, name_key, arguments_key)
-        call = ToolCall(self.context.pairing.call(as_text(native.get(id_key)), name), name, {})
-        call.arguments, call.raw_arguments = arguments_of(native.get(arguments_key))
-        call.extras = make_extras(NAME, {key: value for key, value in rest.items() if kind.get(key) != value})
-        return call
 
     def _compact(self, row: Native, i: int) -> None:
         key = "summary" if as_text(row.get("contextSummary")) is None else "contextSummary"
@@ -184,9 +177,7 @@ class _Log:
             self._end(message, event, around)
         elif kind in ("content.part", "tool.call"):
             is_call = kind == "tool.call"
-            part = (
-                self._call(event, "toolCallId", "name", "args") if is_call else PARTS.lift(event["part"], self.context)
-            )
+            part = EVENT_CALL.lift(event, self.context) if is_call else PARTS.lift(event["part"], self.context)
             rest = {"outer": around} if is_call else {"row": around, "piece": except_keys(event, "type", "part")}
             add_extras(part, NAME, None, **rest)
             message.parts.append(part)

@@ -115,7 +115,7 @@ class _TypedMessages:
             natives = calls.read_natives(value)
             if natives is None or len(natives) != 1 or value.lstrip()[:1] != "{":
                 return Opaque(NAME, native)
-            call = calls.lift_call(natives[0], self.context)
+            call = calls.CALL.lift(natives[0], self.context)
             add_extras(call, NAME, None, **{ITEM_KEYS: extra})
             return call
         extras = make_extras(NAME, extra)
@@ -251,7 +251,7 @@ def _write_part(part: Part) -> Native | None:
     if isinstance(part, Media):
         return CONTENT.put({"type": TYPE_OF[part.type], "value": media.write_media(part)}, extra)
     if isinstance(part, ToolCall):
-        value = calls.write_json(calls.write_call(drop_extras(part, NAME, ITEM_KEYS), NAME))
+        value = calls.write_json(calls.CALL.write(drop_extras(part, NAME, ITEM_KEYS), NAME))
         return CONTENT.put({"type": "tool_call", "value": value}, extra.get(ITEM_KEYS))
     return part.value if isinstance(part, Opaque) else None
 

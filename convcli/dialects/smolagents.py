@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import custom, results
-from convcli.kit.calls import arguments_of
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, as_text, make_extras, objects_in, omit
+from convcli.kit.objects import Native, as_object, make_extras, objects_in, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.settings import Setting
 from convcli.kit.supported import fields
@@ -47,8 +47,7 @@ STEP = Envelope(
     "observations_images action_output is_final_answer",
     {"timing": TIME},
 )
-CALL = Keys("id= type function=")
-FUNCTION = Keys("name arguments")
+CALL = CallTable("id=id type function/name=name function/arguments=arguments", defaults={"type": "function"})
 USAGE = counts("input_tokens=inputTokens output_tokens=outputTokens total_tokens=totalTokens")
 
 
@@ -135,14 +134,9 @@ def _texts_of(output: Any) -> tuple[list[Part], list[Path]]:
 
 
 def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    function = native["function"]
-    name, stated = function["name"], function.get("arguments")
-    call = ToolCall(context.pairing.call(as_text(native.get("id")), name), name, {})
-    call.arguments, raw = arguments_of(stated)
-    if raw is not None:
-        call.arguments, call.custom = custom.lift_input(stated if isinstance(stated, str) else raw), True
-    extra = CALL.extra(omit(native, *["type"] * (native.get("type") == "function")))
-    call.extras = make_extras(NAME, extra, function=FUNCTION.extra(function))
+    call = CALL.lift(native, context)
+    if call.raw_arguments is not None:
+        call.arguments, call.raw_arguments, call.custom = custom.lift_input(call.raw_arguments), None, True
     return call
 
 

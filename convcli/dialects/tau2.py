@@ -18,14 +18,15 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import results
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import APART, Keys, Native, as_object, as_text, make_extras, omit
+from convcli.kit.objects import APART, Native, as_object, as_text, make_extras, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 from convcli.validation.rules import links
 
 NAME = "tau2"
@@ -43,7 +44,7 @@ MESSAGE = Envelope(
     {"timestamp": "created_at"},
     content="id role content tool_calls error tool_messages usage",
 )
-CALL = Keys("id= name= arguments= requestor")
+CALL = CallTable("id=id name=name arguments=arguments requestor", defaults={"requestor": "assistant"})
 USUAL = {"requestor": "assistant", "is_audio": False, "is_final_chunk": True, "contains_speech": True}
 """What the program writes of most messages."""
 OF_OTHERS = {True: ("tool_calls",), False: ("id", "error", "tool_messages")}
@@ -103,14 +104,8 @@ def _lift_parts(native: Native, context: LiftContext) -> tuple[list[Part], list[
             results.fail(result)
         return [result], [()]
     parts: list[Part] = [Text(text)] if text else []
-    parts += [_lift_call(call, context) for call in calls]
+    parts += [CALL.lift(call, context) for call in calls]
     return parts, [*([("content",)] if text else []), *(("tool_calls", k) for k in range(len(calls)))]
-
-
-def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    id_ = context.pairing.call(as_text(native.get("id")), native["name"])
-    extra = CALL.extra(omit(native, *["requestor"] * (native.get("requestor") == "assistant")))
-    return ToolCall(id_, native["name"], native["arguments"], extras=make_extras(NAME, extra))
 
 
 DIALECT = Dialect(

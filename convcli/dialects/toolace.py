@@ -67,7 +67,7 @@ def _lift_turn(turn: Native, turns: signatures.RowTurns, path: Path) -> None:
     natives = signatures.read_calls(value) if turn["from"] == "assistant" else None
     message = signatures.text_message(turn["from"], value)
     if natives is not None:
-        message = Message("assistant", [calls.lift_call(native, turns.context) for native in natives])
+        message = Message("assistant", [calls.CALL.lift(native, turns.context) for native in natives])
     message.extras = make_extras(NAME, extra)
     turns.add(message, path)
 

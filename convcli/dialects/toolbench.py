@@ -71,7 +71,7 @@ def _answer(text: str, context: LiftContext) -> list[Part]:
         return [Text(text)] if text else []
     said = before.removeprefix(THOUGHT).strip()
     thought: list[Part] = [Reasoning(said)] if said else []
-    return [*thought, calls.lift_call({"name": read[1].strip(), "arguments": arguments}, context)]
+    return [*thought, calls.CALL.lift({"name": read[1].strip(), "arguments": arguments}, context)]
 
 
 DIALECT = Dialect(

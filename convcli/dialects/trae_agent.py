@@ -16,13 +16,14 @@ from typing import Any
 
 from convcli.families.chats import add_with_results
 from convcli.kit import results
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, except_keys, make_extras, objects_in, omit
 from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 from convcli.validation.rules import links
 
 NAME = "trae-agent"
@@ -42,7 +43,7 @@ ANSWER = Envelope(
     {"model": "model"},
     content="content finish_reason usage tool_calls",
 )
-CALL = Keys("call_id= name= arguments= id")
+CALL = CallTable("call_id=id name=name arguments=arguments id")
 RESULT = Keys("call_id= success= result= error= id")
 FINISH = {"end_turn": "stop", "STOP": "stop", "tool_use": "tool_calls", "max_tokens": "length", "MAX_TOKENS": "length"}
 """Our words for those of the providers; any other word is the same."""
@@ -82,7 +83,7 @@ def _add_messages(natives: list[Native], prefix: Path, context: LiftContext) -> 
         if native.get("content"):
             placed.append((Text(native["content"]), ("content",)))
         if native.get("tool_call"):
-            placed.append((_lift_call(native["tool_call"], context), ("tool_call",)))
+            placed.append((CALL.lift(native["tool_call"], context), ("tool_call",)))
         if native.get("tool_result"):
             placed.append((_lift_result(native["tool_result"], context), ("tool_result",)))
         extras = make_extras(NAME, except_keys(native, "role", "content", "tool_call", "tool_result"))
@@ -94,7 +95,7 @@ def _add_answer(native: Native, path: Path, context: LiftContext) -> None:
     text, calls = answer.get("content"), answer.get("tool_calls") or []
     parts: list[Part] = [Text(text)] if text else []
     places: list[Path] = [(RESPONSE, "content")] if text else []
-    parts += [_lift_call(call, context) for call in calls]
+    parts += [CALL.lift(call, context) for call in calls]
     places += [(RESPONSE, "tool_calls", k) for k in range(len(calls))]
     message = Message("assistant", parts)
     reason = as_text(answer.get("finish_reason"))
@@ -105,11 +106,6 @@ def _add_answer(native: Native, path: Path, context: LiftContext) -> None:
     repeated = [key for key in ("model",) if native.get(key) == answer.get(key)]
     message.extras = make_extras(NAME, INTERACTION.lift(omit(native, *repeated), message), response=extra)
     context.add(message, path, places)
-
-
-def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    id_ = context.pairing.call(as_text(native.get("call_id")), native["name"])
-    return ToolCall(id_, native["name"], native.get("arguments") or {}, extras=make_extras(NAME, CALL.extra(native)))
 
 
 def _lift_result(native: Native, context: LiftContext) -> ToolResult:

@@ -37,7 +37,7 @@ def lift(document: Any) -> Transcript:
     if natives is None:
         answer = Message("assistant", [Text(document[ANSWERS])])
     else:
-        answer = Message("assistant", [calls.lift_call(native, context) for native in natives])
+        answer = Message("assistant", [calls.CALL.lift(native, context) for native in natives])
     context.add(answer, (ANSWERS,))
     offered = calls.read_tools(document[TOOLS])
     if offered is None:

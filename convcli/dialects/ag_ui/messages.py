@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.openai.calls import write_call
 from convcli.kit.blocks import as_json_text, of_json_text
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, get_extras, keep_apart, make_extras, omit, together
 from convcli.kit.results import in_words
 from convcli.kit.texts import text_of
-from convcli.kit.values import read_arguments
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -31,8 +30,12 @@ NAME = "ag-ui"
 ASKING = ("developer", "system", "user")
 """Roles whose messages have text; user messages may also have media."""
 MESSAGE = Envelope("id=id role= name=name content= toolCalls= toolCallId= error= encryptedValue subagentRunId metadata")
-CALL = Keys("id= type= function= encryptedValue metadata")
-FUNCTION = Keys("name arguments")
+CALL = CallTable(
+    "id=id type= function/name=name function/arguments=arguments encryptedValue metadata",
+    form="json",
+    blank=True,
+    constants={"type": "function"},
+)
 TEXT = Keys("type= id text= metadata")
 MEDIA = Keys("type= id source= metadata")
 SOURCE = Keys("type= value= mimeType= provider")
@@ -138,19 +141,9 @@ def _lift_answer(native: Native, context: LiftContext) -> tuple[Message, list[Pa
     parts = lift_content(native.get("content"))
     part_paths = spots_of(native.get("content"), ("content",))
     for j, call in enumerate(native.get("toolCalls") or ()):
-        parts.append(lift_call(call, context))
+        parts.append(CALL.lift(call, context))
         part_paths.append(("toolCalls", j))
     return Message("assistant", parts), part_paths
-
-
-def lift_call(native: Native, context: LiftContext) -> ToolCall:
-    """Returns a call, whose arguments are JSON in a string."""
-    function = native["function"]
-    arguments, raw = read_arguments(function["arguments"]) if function.get("arguments") else ({}, None)
-    inner = FUNCTION.extra(function)
-    extra = {**(CALL.extra(native) or {}), **({"function": inner} if inner else {})}
-    id_ = context.pairing.call(native["id"] or None, function["name"])
-    return ToolCall(id_, function["name"], arguments, raw, extras=make_extras(NAME, extra))
 
 
 def _lift_result(native: Native, context: LiftContext) -> ToolResult:
@@ -223,7 +216,7 @@ def _write_tool(parts: list[Part]) -> Native:
 
 def _write_answer(parts: list[Part]) -> Native:
     text = text_of(parts)
-    calls = [write_call(part, NAME) for part in parts if isinstance(part, ToolCall)]
+    calls = [CALL.write(part, NAME) for part in parts if isinstance(part, ToolCall)]
     return {**({"content": text} if text else {}), **({"toolCalls": calls} if calls else {})}
 
 

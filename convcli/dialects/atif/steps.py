@@ -7,6 +7,7 @@ from typing import Any
 
 from convcli.kit import results
 from convcli.kit.blocks import Block, BlockRows
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras
@@ -24,7 +25,7 @@ STEP = Envelope(
     "step_id= timestamp=created_at source= model_name=model reasoning_effort message= reasoning_content= "
     "tool_calls= observation= metrics= is_copied_context llm_call_count extra"
 )
-CALL = Keys("tool_call_id= function_name= arguments= extra")
+CALL = CallTable("tool_call_id=id function_name=name arguments=arguments extra", form="object")
 OBSERVATION = Keys("results")
 REF = "subagent_trajectory_ref"
 RESULT = Keys(f"source_call_id= content= {REF} extra=")
@@ -104,9 +105,7 @@ def _parts(native: Native, context: LiftContext) -> Iterator[tuple[Part, Path]]:
     if content and isinstance(content, str):
         yield Text(content), ("message",)
     for j, call in enumerate(native.get("tool_calls") or ()):
-        id_ = context.pairing.call(call["tool_call_id"] or None, call["function_name"])
-        part = ToolCall(id_, call["function_name"], call["arguments"], extras=make_extras(NAME, CALL.extra(call)))
-        yield part, ("tool_calls", j)
+        yield CALL.lift(call, context), ("tool_calls", j)
 
 
 def _results(natives: Sequence[Native], message: Message, context: LiftContext) -> Iterator[tuple[Message, list[Path]]]:
@@ -202,7 +201,7 @@ def write_steps(messages: Sequence[Message], runs: Collection[str]) -> list[Nati
 def _write_step(message: Message, number: int) -> Native:
     extra = dict(get_extras(message.extras, NAME))
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
-    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    calls = [CALL.write(part, NAME) for part in message.parts if isinstance(part, ToolCall)]
     content: Native = {
         "reasoning_content": thoughts[0] if thoughts else None,
         "tool_calls": calls,
@@ -219,11 +218,6 @@ def _content(natives: list[Native]) -> Any:
     """Returns the string of a single text without other keys, else the list of blocks."""
     only = natives[0] if len(natives) == 1 else {}
     return only["text"] if only.keys() == {"type", "text"} and only["text"] else natives or ""
-
-
-def _write_call(call: ToolCall) -> Native:
-    native = {"tool_call_id": call.id, "function_name": call.name, "arguments": call.arguments}
-    return CALL.put(native, get_extras(call.extras, NAME))
 
 
 def _write_observed(message: Message, other_keys: Native | None) -> Native:

@@ -92,7 +92,7 @@ class _TextLifting:
             return [*parts, *([Text(rest)] if rest else [])]
         self.has_functions |= has_functions(rest)
         for piece in pieces:
-            parts.append(Text(piece) if isinstance(piece, str) else calls.lift_call(piece, self.context))
+            parts.append(Text(piece) if isinstance(piece, str) else calls.CALL.lift(piece, self.context))
         return parts
 
     def _results(self, tag: str, value: str) -> list[Message]:

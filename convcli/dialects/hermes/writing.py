@@ -102,7 +102,7 @@ def _write_answer(message: Message, style: Style) -> str:
         elif isinstance(part, ToolCall):
             is_call_before = written.endswith(CALL_END)
             written += (written and (BREAK if is_call_before else style.joint)) + style.write_call(
-                calls.write_call(part, NAME)
+                calls.CALL.write(part, NAME)
             )
     return written
 

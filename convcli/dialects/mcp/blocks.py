@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.blocks import as_json_text, of_json_text
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import fail, in_words, only_own, with_parts
@@ -26,7 +27,7 @@ MEDIA = Keys("type= data= mimeType= annotations _meta", groups=NOT_BLOCK_KEYS)
 LINK = Keys("type= uri= name= title description mimeType= size icons annotations _meta", groups=NOT_BLOCK_KEYS)
 RESOURCE = Keys("type= resource= annotations _meta", groups=NOT_BLOCK_KEYS)
 CONTENTS = Keys("uri= mimeType= text= blob= _meta")
-TOOL_USE = Keys("type= id= name= input= _meta")
+TOOL_USE = CallTable("type= id=id name=name input=arguments _meta", form="object", constants={"type": "tool_use"})
 TOOL_RESULT = Keys("type= toolUseId= content= structuredContent= isError= _meta")
 CALL_RESULT = Keys("resultType content= structuredContent= isError= _meta")
 
@@ -70,18 +71,13 @@ def _lift_resource(native: Native, _: LiftContext) -> Part | None:
     return Media(kind_of_type(media_type), **source, media_type=media_type, extras=extras)
 
 
-def _lift_call(native: Native, context: LiftContext) -> Part:
-    id_ = context.pairing.call(native["id"], native["name"])
-    return ToolCall(id_, native["name"], native["input"], extras=make_extras(NAME, TOOL_USE.extra(native)))
-
-
 LIFT: Mapping[str, Callable[[Native, LiftContext], Part | None]] = {
     "text": _lift_text,
     "image": _lift_media,
     "audio": _lift_media,
     "resource_link": _lift_link,
     "resource": _lift_resource,
-    "tool_use": _lift_call,
+    "tool_use": TOOL_USE.lift,
 }
 
 
@@ -198,9 +194,7 @@ def write_block(part: Part) -> Native | None:
     if isinstance(part, Media):
         return _write_media(part)
     if isinstance(part, ToolCall):
-        return TOOL_USE.put(
-            {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, _block_extras(part)
-        )
+        return TOOL_USE.write(part, NAME)
     if isinstance(part, ToolResult):
         return write_result(part, {"type": "tool_result", "toolUseId": part.tool_call_id}, TOOL_RESULT)
     return part.value if isinstance(part, Opaque) else None

@@ -200,7 +200,7 @@ def _write_message(message: Message, columns: Native) -> list[Native]:
 
 def _write_call(call: ToolCall, loss: Native) -> Native:
     other_keys = get_extras(call.extras, NAME).get(AROUND, {})
-    content = calls.write_json(calls.write_call(drop_extras(call, NAME, AROUND), NAME))
+    content = calls.write_json(calls.CALL.write(drop_extras(call, NAME, AROUND), NAME))
     stated = {} if {"loss", "loss_scale"} & other_keys.keys() else loss
     return MESSAGE.put({"role": "tool_call", "content": content, **stated}, other_keys, sort=True)
 

@@ -178,7 +178,7 @@ class _MessageLifting:
 
     def _call(self, native: Native, called: Native, place: Path) -> None:
         extra, weight = _weight(native)
-        call = calls.lift_call(called, self.context)
+        call = calls.CALL.lift(called, self.context)
         if self.turn is None:
             self.turn = Message("assistant", [call], weight=weight, extras=make_extras(NAME, extra))
             self.part_paths, self.open = [("content",)], []

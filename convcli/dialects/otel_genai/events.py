@@ -9,11 +9,11 @@ from typing import Any
 
 from convcli.dialects.otel_genai.messages import ANSWER, FINISH, NAME, ROLES
 from convcli.dialects.otel_genai.spans import opened
-from convcli.kit.calls import arguments_of
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, except_keys, make_extras, omit, without_empty
+from convcli.kit.objects import Native, make_extras, omit, without_empty
 from convcli.kit.values import pairs, read_json
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult
 
 ROLE_OF = pairs(
     "gen_ai.system.message=system gen_ai.user.message=user gen_ai.assistant.message=assistant "
@@ -21,6 +21,7 @@ ROLE_OF = pairs(
 )
 """Maps event names to the role of their message."""
 CHOICE = "gen_ai.choice"
+CALL = CallTable("id=id type function/name=name function/arguments=arguments", defaults={"type": "function"})
 NAMES = ("event.name", "eventName", "event_name", "name")
 TYPES = ("text", "reasoning", "tool_call", ANSWER, "blob", "uri", "file")
 """Part types that the conventions define with other keys."""
@@ -106,7 +107,7 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
         calls = holder.get("tool_calls") if role == "assistant" else None
         if isinstance(calls, list) and calls and all(map(_is_call, calls)):
             del holder["tool_calls"]
-            parts += [_lift_call(call, context) for call in calls]
+            parts += [CALL.lift(call, context) for call in calls]
             for i in range(len(calls)):
                 call = body.place(*where, i)
                 part_paths.append(call)
@@ -147,18 +148,6 @@ def _is_call(native: Any) -> bool:
     function = native.get("function") if isinstance(native, dict) else None
     id_ = native.get("id") if isinstance(native, dict) else None
     return isinstance(function, dict) and isinstance(function.get("name"), str) and isinstance(id_ or "", str)
-
-
-def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    function = native["function"]
-    arguments, raw = arguments_of(function.get("arguments"))
-    id_ = context.pairing.call(native.get("id") or None, function["name"])
-    outer = except_keys(native, "id", "function")
-    if outer.get("type") == "function":
-        del outer["type"]
-    inner_keys = except_keys(function, "name", "arguments")
-    extra = {**outer, **({"function": inner_keys} if inner_keys else {})}
-    return ToolCall(id_, function["name"], arguments, raw, extras=make_extras(NAME, extra))
 
 
 def _lift_result(inner: Native, context: LiftContext) -> ToolResult:

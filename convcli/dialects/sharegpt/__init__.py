@@ -150,7 +150,7 @@ def _write_turn(turn: list[Message], columns: Native) -> Native:
         thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
         value = media.write_parts(message.parts, columns)
         if called:
-            natives = [calls.write_call(call, NAME) for call in called]
+            natives = [calls.CALL.write(call, NAME) for call in called]
             value = calls.write_json(natives if len(natives) > 1 else natives[0])
         value = write_thought(thought, value)
     tag = TAGS["call" if called else message.role]

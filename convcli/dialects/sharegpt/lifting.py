@@ -160,7 +160,7 @@ class _TurnLifting:
         natives = calls.read_natives(rest)
         if natives is None:
             return text_parts(value)
-        call_parts: list[Part] = [calls.lift_call(native, self.context) for native in natives]
+        call_parts: list[Part] = [calls.CALL.lift(native, self.context) for native in natives]
         return [*([Reasoning(thought)] if thought else []), *call_parts]
 
     def _results(self, value: str) -> list[Message]:

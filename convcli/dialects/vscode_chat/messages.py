@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.results import result_of_parts
 from convcli.kit.texts import text_of
-from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult
 
 NAME = "vscode-chat"
@@ -19,7 +19,7 @@ ROUND = Envelope(
     "summary= compaction",
     {"timestamp": CREATED_IN_MILLISECONDS},
 )
-CALL = Keys("name arguments id")
+CALL = CallTable("name=name arguments=arguments id=id", form="json", blank=True)
 THOUGHT = Keys("id text= encrypted= tokens metadata")
 RESULT, TEXT = 20, 21
 """VS Code's numbers (`$mid`) of a tool result and of a text in it."""
@@ -58,7 +58,7 @@ def lift_round(native: Native, context: LiftContext) -> tuple[Message, list[Path
     """Returns the answer of a round, with the paths of its parts."""
     placed: list[Placed] = _lift_thought(native["thinking"]) if native.get("thinking") else []
     placed += [(Text(native["response"]), ("response",))] if native.get("response") else []
-    placed += [(_lift_call(call, context), ("toolCalls", k)) for k, call in enumerate(native.get("toolCalls") or ())]
+    placed += [(CALL.lift(call, context), ("toolCalls", k)) for k, call in enumerate(native.get("toolCalls") or ())]
     message = Message("assistant", [part for part, _ in placed])
     extra = ROUND.lift(native, message) or {}
     message.extras = make_extras(NAME, {key: value for key, value in extra.items() if (key, value) != RETRY})
@@ -79,17 +79,10 @@ def _lift_thought(native: Native) -> list[Placed]:
     return [*parts]
 
 
-def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    written = native.get("arguments") or ""
-    arguments, raw = (written, None) if isinstance(written, dict) else read_arguments(written or "{}")
-    id_ = context.pairing.call(native.get("id") or None, native["name"])
-    return ToolCall(id_, native["name"], arguments, raw, extras=make_extras(NAME, CALL.extra(native)))
-
-
 def write_round(message: Message) -> Native:
     """Returns the round of an answer with thoughts, at most one text, and calls."""
     thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
-    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    calls = [CALL.write(part, NAME) for part in message.parts if isinstance(part, ToolCall)]
     content: Native = {"response": text_of(message.parts, "\n\n"), "toolCalls": calls, "toolInputRetry": 0}
     content |= {"thinking": _write_thought(thoughts)} if thoughts else {}
     extra = get_extras(message.extras, NAME)
@@ -101,12 +94,6 @@ def _write_thought(parts: list[Reasoning]) -> Native:
     encrypted = (first.metadata or {}).get("encryptedContent")
     native = {"text": texts if len(texts) > 1 else texts[0], "encrypted": encrypted}
     return THOUGHT.write(native, get_extras(first.extras, NAME))
-
-
-def _write_call(part: ToolCall) -> Native:
-    arguments = write_arguments(part.arguments, part.raw_arguments)
-    native = {"name": part.name, "arguments": arguments, "id": part.id}
-    return CALL.put(native, get_extras(part.extras, NAME))
 
 
 # ---------------------------------------------------------------- results

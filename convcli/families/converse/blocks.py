@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from convcli.families.converse.media import MEDIA, ConverseService, kind_of, lift_media, other_keys, write_media
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
+from convcli.kit.objects import Keys, Native, drop_extras, get_extras, make_extras, without_nulls
 from convcli.kit.results import fail, has_failed
 from convcli.model.transcript import (
     Media,
@@ -23,7 +24,7 @@ from convcli.model.transcript import (
 )
 from convcli.wire import exact_json
 
-TOOL_USE = Keys("toolUseId= name= input= type", groups="cachePoint")
+TOOL_USE = CallTable("toolUseId=id name=name input=arguments type", form="object", groups="cachePoint")
 TOOL_RESULT = Keys("toolUseId= content= status= type", groups="cachePoint")
 REASONING_TEXT = Keys("text signature", groups="cachePoint")
 CITED = Keys("content= citations")
@@ -88,8 +89,7 @@ def _lift_call(body: Native, context: LiftContext, service: ConverseService) -> 
     """Returns a call; None for a call that the service answers itself."""
     if body.get("type") == "server_tool_use":
         return None
-    id_ = context.pairing.call(body["toolUseId"], body["name"])
-    return ToolCall(id_, body["name"], body["input"], extras=make_extras(service.owner, TOOL_USE.extra(body)))
+    return TOOL_USE.lift(body, context)
 
 
 def lift_result(native: Native, context: LiftContext, service: ConverseService) -> ToolResult:
@@ -175,8 +175,7 @@ def _write_media(media: Media, service: ConverseService) -> Native | None:
 
 
 def _write_call(call: ToolCall, service: ConverseService) -> Native:
-    stated = {"toolUseId": call.id, "name": call.name, "input": call.arguments}
-    return {"toolUse": TOOL_USE.put(stated, other_keys(call, service.owner))}
+    return {"toolUse": TOOL_USE.write(drop_extras(call, service.owner, "cachePoint"), service.owner)}
 
 
 def _write_result(result: ToolResult, service: ConverseService) -> Native:

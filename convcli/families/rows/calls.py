@@ -6,14 +6,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.passes import on_parts
-from convcli.kit.values import read_arguments, read_json
-from convcli.model.transcript import Path, ToolCall, ToolDefinition
+from convcli.kit.values import read_json
+from convcli.model.transcript import Path, ToolDefinition
 from convcli.wire import exact_json
 
-CALL = Keys("name arguments")
+CALL = CallTable("name=name arguments=arguments")
 TOOL = Keys("type function")
 FUNCTION = Keys("name description parameters")
 
@@ -33,20 +34,6 @@ def is_call(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return False
     return value.get("arguments") is None or isinstance(value["arguments"], (dict, str))
-
-
-def lift_call(native: Native, context: LiftContext) -> ToolCall:
-    """Lifts a call; its arguments may be a string."""
-    written = native.get("arguments")
-    arguments, raw = read_arguments(written) if isinstance(written, str) else (written or {}, None)
-    id_ = context.pairing.call(None, native["name"])
-    return ToolCall(id_, native["name"], arguments, raw, extras=make_extras(context.dialect, CALL.extra(native)))
-
-
-def write_call(call: ToolCall, dialect: str) -> Native:
-    """The inverse of `lift_call`."""
-    arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
-    return CALL.put({"name": call.name, "arguments": arguments}, get_extras(call.extras, dialect))
 
 
 without_raw_arguments = on_parts(
