@@ -32,7 +32,6 @@ from convcli.kit.objects import Native, get_extras, make_extras
 from convcli.kit.settings import Setting
 from convcli.kit.supported import TEXTS, fields
 from convcli.kit.usage import Usage
-from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import (
     Dialect,
     Options,
@@ -266,12 +265,9 @@ DIALECT = Dialect(
     places={
         **SESSIONS.blocks.places(),
         **response.PLACES,
-        **usage_places(SESSION_METRICS.counts, "metrics"),
-        **usage_places(TASK_METRICS.counts, "metrics"),
-        **paths(
-            "message.model=modelInfo/modelId message.provider=modelInfo/providerId message.createdAt=ts id=sessionId "
-            "message.cost=metrics/cost message.replaces=isSummary"
-        ),
+        **SESSION.places("message"),
+        **TASK.places("message"),
+        **HEADER.places(),
     },
     envelope=fields(f"version updated_at agent sessionId taskType origin {COMPACTION}"),
 )

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from convcli.families.openai import messages as common
 from convcli.families.openai import rules
 from convcli.families.openai.fitting import NO_REASONING, ROW_RESULTS, of_requests
+from convcli.families.openai.parts import parts_of
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import MEDIA as MEDIA_FIELDS
 from convcli.families.openai.tables import OF_CALLS, REASONS
@@ -238,8 +239,7 @@ DIALECT = Dialect(
         **OF_CALLS,
         **SETTINGS.places(),
         "message.weight": ("weight",),
-        "image.detail": ("image_url", "detail"),
-        "document.name": ("file", "filename"),
+        **parts_of(NAME).places(),
         "extras.input": ("input",),
     },
 )

@@ -207,7 +207,8 @@ class BlockRows(NamedTuple):
             is_body = isinstance(body, dict) and all(isinstance(body.get(key), str) for key in needed)
             return read_fields(native, context) if is_body else None
 
-        return Block(tag, blank.type, read, Lazy(lambda: envelope.writer(self.owner, {self.key: tag})))
+        write = Lazy(lambda: envelope.writer(self.owner, {self.key: tag}))
+        return Block(tag, blank.type, read, write, envelope.places(blank.type))
 
     def call(self, tag: str, table: str, when: Callable[[ToolCall], bool] | None = None) -> Block:
         """Returns the block of a call; `table` is its keys, as in a CallTable."""

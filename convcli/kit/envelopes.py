@@ -37,6 +37,9 @@ class Nested(Protocol):
     def write(self, record: Any, extra: Native) -> Native:
         """Returns the object, with its extras."""
 
+    def places(self, node: str, *above: str) -> dict[str, Path]:
+        """Returns the paths of the fields, by their names in losses."""
+
 
 class Envelope:
     """The keys of a header, row, message or part: fields of the record that it becomes, and the rest.
@@ -107,11 +110,14 @@ class Envelope:
         return message if fitted == message else fitted
 
     def places(self, node: str = "", *above: str) -> dict[str, Path]:
-        """Returns the paths of the fields, by their names in losses.
+        """Returns the paths of the fields, those in nested objects included, by their names in losses.
 
         `node` is the kind of the record (`message`), empty for the transcript; `above` leads from it to the object.
         """
-        return places_of(self._fields, node, above)
+        places = places_of(self._fields, node, above)
+        for key, nested in self._nested.items():
+            places |= nested.places(node, *above, key)
+        return places
 
     def supports(self, node: str = "") -> frozenset[str]:
         """Returns the names of the fields, those of nested objects included."""

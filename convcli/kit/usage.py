@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from convcli.kit.objects import Native, omit
 from convcli.kit.settings import Setting
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.values import put_counts, take_counts, usage_places
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Message
+from convcli.model.transcript import Message, Path
 from convcli.wire import exact_json
 
 
@@ -54,6 +54,10 @@ class Usage(NamedTuple):
         elif message.cost is None and stated is not None:
             rest = omit(rest, self.cost)
         return put_counts(message.usage or {}, rest, self.counts)
+
+    def places(self, node: str, *above: str) -> dict[str, Path]:
+        """Returns the paths of counts and cost, by their names in losses."""
+        return {**usage_places(self.counts, *above), f"{node}.cost": (*above, self.cost)}
 
 
 def _read(value: Any) -> Any:

@@ -344,8 +344,9 @@ DIALECT = Dialect(
         "tool_result.isError": "a Cohere result has no field for a failure",
     },
     places={
-        "image.detail": ("image_url", "detail"),
+        **CONTENT.places(),
         **OF_CALLS,
+        "tool.strict": ("..", "..", "strict_tools"),
         **usage_places(COUNTS, "..", "usage"),
         **SETTINGS.places(),
     },

@@ -36,7 +36,7 @@ from convcli.dialects.hf_chat.columns import (
 from convcli.families.openai import messages as common
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import ROW_RESULTS, of_conversations
-from convcli.families.openai.parts import usual_audio, write_media
+from convcli.families.openai.parts import parts_of, usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import MEDIA as MEDIA_FIELDS
 from convcli.families.openai.tables import OF_CALLS, REASONS
@@ -265,8 +265,7 @@ DIALECT = Dialect(
         **OF_CALLS,
         "message.weight": ("training",),
         "message.label": ("..", "..", "label"),
-        "image.detail": ("image_url", "detail"),
-        "document.name": ("file", "filename"),
+        **parts_of(NAME).places(),
     },
     metadata=frozenset(("messages",)),
 )

@@ -303,7 +303,7 @@ DIALECT = Dialect(
         "message.grouping": "an answer in a row has either text or calls",
     },
     places={
-        "image.detail": ("image_url", "detail"),
+        **CHUNKS.places(),
         **OF_CALLS,
         "tool_result.name": ("..", "name"),
         **usage_places(USAGE, *TO_RESPONSE, "usage"),

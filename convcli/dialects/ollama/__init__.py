@@ -21,6 +21,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.ollama.messages import (
+    CALL,
     NAME,
     RESULT,
     as_pictures,
@@ -262,6 +263,7 @@ DIALECT = Dialect(
     },
     places={
         **OF_CALLS,
+        **CALL.places,
         "message.stopReason": ("..", "done_reason"),
         **usage_places(COUNTS, ".."),
         **OPTIONS.places("options"),

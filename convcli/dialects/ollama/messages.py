@@ -7,9 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai.calls import text_of_result
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.texts import is_bare, text_of
 from convcli.kit.values import type_of_image
 from convcli.model.transcript import (
@@ -30,8 +31,11 @@ NAME = "ollama"
 
 MESSAGE = Keys("role content thinking images tool_calls")
 RESULT = Envelope("role= content= images= tool_name=name tool_call_id=tool_call_id")
-CALL = Keys("id type function")
-FUNCTION = Keys("index name arguments")
+CALL = CallTable(
+    "id=id type function/index function/name=name function/arguments=arguments",
+    form="object",
+    defaults={"type": "function"},
+)
 
 JOINT = "\n\n"
 """What the server puts between the texts of two consecutive messages of one role (collate in template/template.go)."""
@@ -61,16 +65,11 @@ def _lift_image(data: str) -> Media:
 
 
 def _lift_call(native: Native, index: int, context: LiftContext) -> ToolCall:
+    """Reads a call. Its index only repeats its position."""
     function = native["function"]
-    inner = FUNCTION.extra(function) or {}
-    if function.get("index") is not None and not exact_json.exact(function["index"], index):
-        inner = {"index": function["index"], **inner}
-    extra = CALL.extra(native) or {}
-    if native.get("type") not in (None, "function"):
-        extra = {"type": native["type"], **extra}
-    id_ = context.pairing.call(native.get("id") or None, function["name"])
-    extras = make_extras(NAME, extra, function=inner)
-    return ToolCall(id_, function["name"], function.get("arguments") or {}, extras=extras)
+    if exact_json.exact(function.get("index"), index):
+        native = {**native, "function": omit(function, "index")}
+    return CALL.lift(native, context)
 
 
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
@@ -102,7 +101,7 @@ def write_message(message: Message) -> Native:
         "content": text_of(message.parts, JOINT),
         "thinking": JOINT.join(thoughts) if thoughts else None,
         **_write_images(message.parts),
-        "tool_calls": [_write_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
+        "tool_calls": [CALL.write(part, NAME) for part in message.parts if isinstance(part, ToolCall)] or None,
     }
     return MESSAGE.write(native, get_extras(message.extras, NAME))
 
@@ -110,12 +109,6 @@ def write_message(message: Message) -> Native:
 def _write_images(parts: list[Part]) -> Native:
     images = [part.data for part in parts if isinstance(part, Media) and part.type == "image" and part.data is not None]
     return {"images": images} if images else {}
-
-
-def _write_call(call: ToolCall) -> Native:
-    extra = dict(get_extras(call.extras, NAME))
-    function = FUNCTION.put({"name": call.name, "arguments": call.arguments}, extra.pop("function", None))
-    return CALL.put({"id": call.id, "function": function}, extra)
 
 
 def _write_result(message: Message) -> Native:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.messages import Turns, envelope
-from convcli.families.anthropic.usage import USAGE
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, without_nulls
 from convcli.kit.renaming import identifiers
 from convcli.kit.supported import fields
-from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Transcript
 
 RESPONSE = envelope(
     "id=id type= role= model=model content= stop_reason stop_sequence stop_details usage container diagnostics"
 )
 
-PLACES = {**usage_places(USAGE, "usage"), **paths("message.stopReason=stop_reason message.error=error/message")}
+PLACES = {**RESPONSE.places("message"), "message.error": ("error", "message")}
 """The paths of the fields of a message that is a response."""
 ENVELOPE = fields("type service_tier container diagnostics usage inference_geo request_id")
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from convcli.kit.objects import Native, omit
 from convcli.kit.usage import cached_tokens
-from convcli.kit.values import counts, put_counts, take_counts
-from convcli.model.transcript import Message
+from convcli.kit.values import counts, put_counts, take_counts, usage_places
+from convcli.model.transcript import Message, Path
 
 Counts = Mapping[tuple[str, ...], str]
 """Our names of counts by their path in the vendor's object."""
@@ -50,6 +50,10 @@ class MessageUsage(NamedTuple):
     def write(self, message: Message, extra: Native) -> Native:
         """Returns the object, with its extras."""
         return write_usage(message.usage or {}, extra, self.table)
+
+    def places(self, _: str, *above: str) -> dict[str, Path]:
+        """Returns the paths of the counts, by their names in losses."""
+        return usage_places(self.table, *above)
 
 
 def keep_supported_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from convcli.families.openai.request import REQUEST_SETTINGS, USAGE
-from convcli.kit.supported import SOURCES, TOOLS, TURNS, counted, fields, media
+from convcli.families.openai.calls import CALLS
+from convcli.families.openai.parts import parts_of
+from convcli.families.openai.request import REQUEST_SETTINGS, TOOLS, USAGE
+from convcli.kit.supported import SOURCES, TURNS, counted, fields, media
+from convcli.kit.supported import TOOLS as TOOL_FIELDS
 from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
 TO_RESPONSE: Path = ("..", "..", "..")
 """From the message of a choice to the response."""
 
-OF_CALLS: dict[str, Path] = paths(
-    "toolChoice=tool_choice tool.name=function/name tool.parameters=function/parameters tool_call.name=function/name "
-    "tool_call.arguments=function/arguments tool_call.rawArguments=function/arguments "
-    "tool_result.toolCallId=../tool_call_id message.stopReason=../finish_reason"
-)
+OF_CALLS: dict[str, Path] = {
+    **CALLS["function"].places,
+    **TOOLS["function"].places("tool"),
+    **paths("toolChoice=tool_choice tool_result.toolCallId=../tool_call_id message.stopReason=../finish_reason"),
+}
 """Paths that all of them share."""
 
 PLACES: dict[str, Path] = {
@@ -24,11 +27,8 @@ PLACES: dict[str, Path] = {
         f"settings.responseFormat.{key}": ("response_format", "json_schema", key)
         for key in ("name", "description", "schema", "strict")
     },
-    **paths(
-        "createdAt=created extras.choice=.. "
-        "tool.description=function/description tool.strict=function/strict image.detail=image_url/detail "
-        "document.name=file/filename message.error=error/message"
-    ),
+    **parts_of("").places(),
+    **paths("createdAt=created extras.choice=.. message.error=error/message"),
     "extras.tool": (),
     **usage_places(USAGE, *TO_RESPONSE, "usage"),
     "extras.usage": (*TO_RESPONSE, "usage"),
@@ -39,7 +39,7 @@ COMMON = TURNS | fields("refusal.text tool_call.rawArguments")
 MEDIA = media("image", "data url fileId detail") | media("audio", SOURCES) | media("document", "data url fileId name")
 """The media of Chat Completions."""
 OF_ANSWERS = fields("id createdAt model message.stopReason") | counted(USAGE)
-OF_REQUESTS = TOOLS | fields("model toolChoice tool.strict")
+OF_REQUESTS = TOOL_FIELDS | fields("model toolChoice tool.strict")
 
 REASONS = {
     "message.usage": "only a response has usage",
