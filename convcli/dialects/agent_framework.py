@@ -355,10 +355,11 @@ DIALECT = Dialect(
         "tool_call.rawArguments": "arguments in .NET must be an object, not a string",
     },
     places={
+        **BLOCKS.places(),
         **SESSION.places(),
         **paths(
             "message.name=author_name message.id=message_id message.createdAt=createdAt extras.state=state "
-            "tool_call.id=call_id tool_result.toolCallId=call_id tool_result.value=result tool_result.kind=result "
+            "tool_result.toolCallId=call_id tool_result.value=result tool_result.kind=result "
             "tool_result.isError=exception"
         ),
     },

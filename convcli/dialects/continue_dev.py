@@ -23,6 +23,7 @@ from typing import Any
 
 from convcli.families.openai import calls as openai
 from convcli.families.openai.request import media_of_url, url_of_media
+from convcli.families.openai.tables import OF_FUNCTIONS
 from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
@@ -445,12 +446,11 @@ DIALECT = Dialect(
         **dict.fromkeys(("text", "reasoning"), "Continue stores thoughts before the answer, and texts before calls"),
     },
     places={
+        **OF_FUNCTIONS,
         **SESSION.places(),
         **paths(
             "message.usage=message/usage message.role=message/role reasoning.text=content "
-            "tool_call.name=function/name tool_call.arguments=function/arguments "
-            "tool_call.rawArguments=function/arguments tool_result.toolCallId=../toolCallId "
-            "extras.message=message extras.state=state extras.again=again "
+            "tool_result.toolCallId=../toolCallId extras.message=message extras.state=state extras.again=again "
             "tool_result.status=../status tool_result.isError=../status"
         ),
     },

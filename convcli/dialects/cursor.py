@@ -315,12 +315,14 @@ DIALECT = Dialect(
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     places={
+        **BLOCKS.places(),
+        **PARTS.places(),
         **AGENTS.places(),
         **COMPOSERS.places(),
         **MESSAGE.places("message"),
         **paths(
-            "message.model=providerOptions/cursor/modelName reasoning.text=text tool_call.id=toolCallId "
-            "tool_result.toolCallId=toolCallId extras.message=message extras.bubble=.. message.usage=tokenCount"
+            "message.model=providerOptions/cursor/modelName reasoning.text=text tool_result.toolCallId=toolCallId "
+            "extras.message=message extras.bubble=.. message.usage=tokenCount"
         ),
     },
     metadata=fields("richText turn_ended context workspaceIdentifier"),

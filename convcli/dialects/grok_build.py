@@ -271,11 +271,11 @@ DIALECT = Dialect(
         "refusal": "Grok Build has no field for a refusal: it is written as text",
         "metadata": "Grok Build stores ids and encrypted content of reasoning, and no other metadata",
     },
-    places=paths(
+    places=CALL.places
+    | paths(
         "message.model=model_id message.role=type reasoning.text=content reasoning.summary=summary "
         "reasoning.metadata.itemId=id reasoning.metadata.encryptedContent=encrypted_content "
-        "tool_call.rawArguments=arguments tool_result.toolCallId=tool_call_id tool_result.value=content "
-        "tool_result.kind=content"
+        "tool_result.toolCallId=tool_call_id tool_result.value=content tool_result.kind=content"
     ),
     envelope=frozenset(("prompt_index", "cwd_generation", "model_fingerprint", "reasoning_effort")),
     metadata=frozenset(("synthetic_reason", "prior_turn_interrupt", "model_fingerprint", "reasoning_effort")),

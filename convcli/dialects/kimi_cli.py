@@ -18,6 +18,7 @@ from typing import Any
 
 from convcli.families import kosong
 from convcli.families.openai import calls as openai
+from convcli.families.openai.tables import OF_FUNCTIONS
 from convcli.kit import fitting, results, sessions, supported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras
@@ -152,9 +153,9 @@ DIALECT = Dialect(
         "refusal": "Kimi CLI has no part for a refusal: it is written as text",
         "message.model": "Kimi CLI stores no models in a session",
     },
-    places=paths(
-        "reasoning.text=think tool_call.name=function/name tool_call.arguments=function/arguments "
-        "tool_call.rawArguments=function/arguments tool_result.toolCallId=tool_call_id tool_result.value=content "
+    places=OF_FUNCTIONS
+    | paths(
+        "reasoning.text=think tool_result.toolCallId=tool_call_id tool_result.value=content "
         "tool_result.kind=content tool_result.isError=content"
     ),
     metadata=frozenset(("encrypted", "partial")),

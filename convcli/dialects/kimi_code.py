@@ -221,15 +221,14 @@ DIALECT = Dialect(
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     repeats=frozenset(("/*/event/usage/inputOther",)),
     places={
+        **EVENT_CALL.places,
         **HEADER.places("", "0"),
         **ROW.places("message"),
         **paths(
-            "reasoning.text=think tool_call.id=toolCallId tool_call.arguments=args tool_call.rawArguments=args "
-            "tool_result.toolCallId=toolCallId tool_result.value=result/output tool_result.kind=result "
-            f"extras.snapshot={SNAPSHOT} extras.row=../.. extras.piece=.. "
-            "extras.outer=.. extras.end=end extras.ended=ended message.usage=end/usage "
-            "message.stopReason=end/finishReason extras.message=message extras.event=event "
-            "extras.result=event/result message.name=message/name"
+            "reasoning.text=think tool_result.toolCallId=toolCallId tool_result.value=result/output "
+            f"tool_result.kind=result extras.snapshot={SNAPSHOT} extras.row=../.. extras.piece=.. extras.outer=.. "
+            "extras.end=end extras.ended=ended message.usage=end/usage message.stopReason=end/finishReason "
+            "extras.message=message extras.event=event extras.result=event/result message.name=message/name"
         ),
     },
     metadata=fields(

@@ -187,10 +187,10 @@ DIALECT = Dialect(
         "message.model": "LlamaIndex messages do not name the model",
         "audio.mediaType": "LlamaIndex names the formats wav and mp3",
     },
-    places=paths(
-        "message.name=additional_kwargs/name tool_call.id=tool_call_id "
-        "tool_call.arguments=tool_kwargs tool_call.rawArguments=tool_kwargs "
-        "tool_result.toolCallId=additional_kwargs/tool_call_id tool_result.value=blocks tool_result.kind=blocks "
-        "tool_result.name=additional_kwargs/name reasoning.text=content"
+    places=BLOCKS.places()
+    | paths(
+        "message.name=additional_kwargs/name tool_result.toolCallId=additional_kwargs/tool_call_id "
+        "tool_result.value=blocks tool_result.kind=blocks tool_result.name=additional_kwargs/name "
+        "reasoning.text=content"
     ),
 )

@@ -18,6 +18,7 @@ from typing import Any
 
 from convcli.families.openai import messages as chat
 from convcli.families.openai import request as common
+from convcli.families.openai.tables import OF_FUNCTIONS
 from convcli.families.responses.response import USAGE, read_stop_reason
 from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
@@ -125,10 +126,10 @@ DIALECT = Dialect(
     forms=("trajectory",),
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    places=paths(
+    places=OF_FUNCTIONS
+    | paths(
         "model=info/config/model/model_name message.createdAt=extra/timestamp message.model=extra/response/model "
-        "message.usage=extra/response/usage tool_call.name=function/name tool_call.arguments=function/arguments "
-        "tool_call.rawArguments=function/arguments tool_result.toolCallId=tool_call_id tool_result.value=content "
+        "message.usage=extra/response/usage tool_result.toolCallId=tool_call_id tool_result.value=content "
         "tool_result.kind=content extras.extra=extra"
     ),
     metadata=fields(f"info {RESPONSE} actions thinking_blocks provider_specific_fields"),

@@ -254,9 +254,10 @@ DIALECT = Dialect(
         **dict.fromkeys((f"{kind}.mediaType" for kind in MEDIA_KINDS), "an item with a URL has no media type"),
     },
     places={
+        **BLOCKS.places(),
         **MESSAGE.places("message"),
         **paths(
-            "message.usage=metadata/usage extras.usage=metadata/usage extras.metadata=metadata tool_call.id=id "
+            "message.usage=metadata/usage extras.usage=metadata/usage extras.metadata=metadata "
             "tool_result.toolCallId=id tool_result.value=result tool_result.kind=result tool_result.name=name"
         ),
         **{f"{kind}.data": ("data_uri",) for kind in MEDIA_KINDS},

@@ -155,10 +155,10 @@ DIALECT = Dialect(
     forms=("steps",),
     lift=lift,
     rules=(limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),),
-    places=paths(
+    places=CALL.places
+    | paths(
         "message.createdAt=timing/start_time message.usage=token_usage message.error=error/message "
-        "tool_call.name=function/name tool_call.arguments=function/arguments extras.token_usage=token_usage "
-        "extras.error=error"
+        "extras.token_usage=token_usage extras.error=error"
     ),
     metadata=fields(f"{INPUT} {OUTPUT} code_action action_output raw"),
     envelope=fields("step_number is_final_answer timing"),

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.openai import messages as common
+from convcli.families.openai.tables import OF_FUNCTIONS
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, add_extras, except_keys, make_extras, without_nulls
 from convcli.kit.values import paths
@@ -57,10 +58,8 @@ DIALECT = Dialect(
     forms=("trajectory",),
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    places=paths(
-        "tool_call.name=function/name tool_call.arguments=function/arguments tool_call.rawArguments=function/arguments "
-        "tool_result.toolCallId=../tool_call_ids/0 tool_result.value=content tool_result.kind=content"
-    ),
+    places=OF_FUNCTIONS
+    | paths("tool_result.toolCallId=../tool_call_ids/0 tool_result.value=content tool_result.kind=content"),
     metadata=frozenset(("replay_config", "trajectory")),
     envelope=frozenset(
         ("trajectory", "info", "replay_config", "environment", "agent", "message_type", "thought", "action")

@@ -125,13 +125,13 @@ DIALECT = Dialect(
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)),),
     places={
+        **CALL.places,
         **HEADER.places(),
         **INTERACTION.places("message"),
         **ANSWER.places("message", RESPONSE),
         **paths(
-            "message.usage=response/usage message.stopReason=response/finish_reason tool_call.id=call_id "
-            "tool_result.toolCallId=call_id tool_result.value=result tool_result.kind=success "
-            "tool_result.isError=success extras.response=response"
+            "message.usage=response/usage message.stopReason=response/finish_reason tool_result.toolCallId=call_id "
+            "tool_result.value=result tool_result.kind=success tool_result.isError=success extras.response=response"
         ),
     },
     metadata=fields(f"{STEPS} tools_available"),

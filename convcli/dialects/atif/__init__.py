@@ -19,9 +19,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.atif.steps import NAME, STEP, USAGE, lift_step, referred, write_steps
+from convcli.dialects.atif.steps import CALL, NAME, STEP, USAGE, lift_step, referred, write_steps
 from convcli.families.openai.messages import one_reasoning
 from convcli.families.openai.request import lift_tool, write_tools
+from convcli.families.openai.tables import OF_FUNCTIONS
 from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -238,15 +239,14 @@ DIALECT = Dialect(
         f"extras.{NAME}.agent": "an ATIF trajectory must name its agent",
     },
     places={
+        **OF_FUNCTIONS,
+        **CALL.places,
         **STEP.places("message"),
         **paths(
-            "model=agent/model_name message.cost=metrics/cost_usd "
-            "tool_call.name=function_name tool_call.id=tool_call_id tool_result.toolCallId=source_call_id "
+            "model=agent/model_name message.cost=metrics/cost_usd tool_result.toolCallId=source_call_id "
             "tool_result.value=content tool_result.kind=content tool_result.isError=extra/is_error "
             "tool_result.status=extra/status image.mediaType=source/media_type audio.mediaType=source/media_type "
-            "image.path=source/path image.url=source/path audio.path=source/path audio.url=source/path "
-            "tool.name=function/name tool.parameters=function/parameters tool.description=function/description "
-            "tool.strict=function/strict"
+            "image.path=source/path image.url=source/path audio.path=source/path audio.url=source/path"
         ),
         **usage_places(USAGE, "metrics"),
     },

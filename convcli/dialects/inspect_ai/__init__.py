@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME, resolved
-from convcli.dialects.inspect_ai.messages import lift_message, write_message
+from convcli.dialects.inspect_ai.messages import CALL, lift_message, write_message
 from convcli.kit import custom, fitting, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -218,9 +218,9 @@ DIALECT = Dialect(
         "moved": "in Inspect, calls follow the content",
         **dict.fromkeys(MEDIA_KINDS, "Inspect media are a URL, a path or data of a known format"),
     },
-    places=SAMPLE.places()
+    places=CALL.places
+    | SAMPLE.places()
     | paths(
-        "tool_call.name=function tool_call.arguments=arguments "
         "tool_result.toolCallId=tool_call_id tool_result.name=function tool_result.value=content "
         "tool_result.kind=content tool_result.isError=error"
     ),

@@ -22,6 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.dialects.langchain import blocks
 from convcli.dialects.langchain.blocks import BLOCKS, NAME
 from convcli.dialects.langchain.messages import (
     TURN,
@@ -140,12 +141,13 @@ DIALECT = Dialect(
         "message.provider": "LangChain names the provider on each answer",
     },
     places={
+        **BLOCKS.places(),
+        **blocks.CALLS.places(),
         **paths(
             "message.stopReason=response_metadata/finish_reason message.model=response_metadata/model_name "
-            "message.provider=response_metadata/model_provider "
-            "tool_call.arguments=args tool_call.rawArguments=args "
-            "tool_result.toolCallId=tool_call_id tool_result.value=content tool_result.kind=content "
-            "tool_result.isError=status image.detail=image_url/detail extras.around=.."
+            "message.provider=response_metadata/model_provider tool_result.toolCallId=tool_call_id "
+            "tool_result.value=content tool_result.kind=content tool_result.isError=status "
+            "image.detail=image_url/detail extras.around=.."
         ),
         **usage_places(USAGE, "usage_metadata"),
     },

@@ -19,7 +19,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mcp import sampling
-from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, fit_result, lift_result, write_result
+from convcli.dialects.mcp.blocks import (
+    CALL_RESULT,
+    NAME,
+    TOOL_USE,
+    express,
+    fit_media,
+    fit_result,
+    lift_result,
+    write_result,
+)
 from convcli.dialects.mcp.rules import NAMES, RULES
 from convcli.dialects.mcp.sampling import SETTINGS
 from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
@@ -288,7 +297,7 @@ DIALECT = Dialect(
     },
     places={
         "model": (ROOT, "modelPreferences"),
-        "tool_call.arguments": ("input",),
+        **TOOL_USE.places,
         **dict.fromkeys(("tool_result.value", "tool_result.kind"), ("content",)),
         "tool.parameters": ("inputSchema",),
         "tool.outputSchema": ("outputSchema",),

@@ -332,11 +332,9 @@ DIALECT = Dialect(
         **dict.fromkeys(MEDIA_KINDS, "media need data, a URL or a file id"),
     },
     places={
+        **PARTS.places(),
         **SETTINGS.places(),
-        **paths(
-            "message.stopReason=finish_reason tool_result.toolCallId=id tool_result.value=response "
-            "tool_call.arguments=arguments tool_call.rawArguments=arguments"
-        ),
+        **paths("message.stopReason=finish_reason tool_result.toolCallId=id tool_result.value=response"),
         **{f"message.{name}": ("..", "..", key) for key, name in ANSWER_ATTRIBUTES.items()},
         **{f"message.usage.{name}": ("..", "..", key) for key, name in USAGE.items()},
         "model": (MODEL,),

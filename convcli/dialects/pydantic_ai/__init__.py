@@ -273,12 +273,12 @@ DIALECT = Dialect(
         **dict.fromkeys(MEDIA_KINDS, "media need bytes of a known type, or a URL"),
     },
     places={
+        **RESPONSE.places(),
         **ANSWER.places("message"),
         **paths(
-            "message.cost=usage/cost tool_call.id=tool_call_id tool_call.name=tool_name tool_call.arguments=args "
-            "tool_call.rawArguments=args tool_result.toolCallId=tool_call_id tool_result.name=tool_name "
-            "tool_result.value=content tool_result.kind=content tool_result.isError=outcome "
-            "tool_result.status=outcome text.text=content reasoning.text=content extras.request=../.."
+            "message.cost=usage/cost tool_result.toolCallId=tool_call_id tool_result.name=tool_name "
+            "tool_result.value=content tool_result.kind=content tool_result.isError=outcome tool_result.status=outcome "
+            "text.text=content reasoning.text=content extras.request=../.."
         ),
         **usage_places(USAGE, "usage"),
     },

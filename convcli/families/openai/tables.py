@@ -13,9 +13,11 @@ from convcli.model.transcript import Path
 TO_RESPONSE: Path = ("..", "..", "..")
 """From the message of a choice to the response."""
 
+OF_FUNCTIONS: dict[str, Path] = {**CALLS["function"].places, **TOOLS["function"].places("tool")}
+"""Paths of calls and tools, whose keys are under `function`."""
+
 OF_CALLS: dict[str, Path] = {
-    **CALLS["function"].places,
-    **TOOLS["function"].places("tool"),
+    **OF_FUNCTIONS,
     **paths("toolChoice=tool_choice tool_result.toolCallId=../tool_call_id message.stopReason=../finish_reason"),
 }
 """Paths that all of them share."""
