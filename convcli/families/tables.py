@@ -9,9 +9,10 @@ from typing import Any
 from convcli.kit import custom, fitting, passes, results, sessions, streams
 from convcli.kit.codec import reading, writing
 from convcli.kit.codec.layout import LogLayout
-from convcli.kit.codec.objects import places_of, value_at
+from convcli.kit.codec.objects import value_at
 from convcli.kit.codec.table import parse
 from convcli.kit.results import ResultTexts
+from convcli.kit.settings import places_of
 from convcli.kit.supported import OPAQUE, TEXTS, fields, media
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.rule import Rule

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
+from convcli.kit.codec.code import define
+from convcli.kit.codec.objects import put, steps
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
 from convcli.kit.envelopes import Envelope, Fields
@@ -13,6 +16,13 @@ from convcli.model.transcript import Path, ToolCall, camel
 
 OWN = ("id", "name", "arguments")
 Form = Literal["object", "json", "either", "free"]
+ARGUMENTS: dict[Form, str] = {
+    "object": "call.arguments",
+    "json": "write_arguments(call.arguments, call.raw_arguments)",
+    "either": "call.arguments if call.raw_arguments is None else call.raw_arguments",
+    "free": "input_of(call)",
+}
+"""The expression of the arguments as they are written."""
 
 
 class CallTable:
@@ -29,7 +39,7 @@ class CallTable:
     """
 
     __slots__ = (
-        *("_body", "_constants", "_envelope", "_form", "_inner", "_keys", "_read", "_usual", "_usual_keys"),
+        *("_body", "_constants", "_envelope", "_form", "_inner", "_keys", "_read", "_usual", "_usual_keys", "_write"),
         "places",
     )
 
@@ -59,6 +69,7 @@ class CallTable:
         self._usual_keys = frozenset(word[:-1] for word in outer if word.endswith("=")), frozenset(self._keys)
         self._read = _free_text if form == "free" else _read_blank if blank else arguments_of
         self._form, self._constants, self._usual = form, constants, {**constants, **defaults}
+        self._write = _writer(words, form, constants)
         if form != "object":
             own["raw_arguments"] = own["arguments"]
         self.places: dict[str, Path] = {f"tool_call.{camel(field)}": path for field, path in own.items()}
@@ -85,23 +96,34 @@ class CallTable:
 
     def write(self, call: ToolCall, owner: str) -> Native:
         """Returns the object of a call, with the owner's extras."""
-        arguments: Any = call.arguments
-        if self._form == "free":
-            arguments = input_of(call)
-        elif self._form == "json" or (self._form == "either" and call.raw_arguments is not None):
-            arguments = write_arguments(call.arguments, call.raw_arguments)
+        native = self._write(call)
+        if call.extras is None and not self._envelope.fields:  # most calls
+            return native
         extra = get_extras(call.extras, owner)
-        id_key, name_key, arguments_key = self._keys
-        content = {key: value for key, value in self._constants.items() if key not in extra}
-        if id_key:
-            content[id_key] = call.id
-        inner = {name_key: call.name, arguments_key: arguments}
+        content = {key: value for key, value in native.items() if key not in self._constants or key not in extra}
         if self._body:
-            content[self._body] = self._inner.put(inner, extra.get(self._body))
-            extra = omit(extra, self._body) if extra else extra
-        else:
-            content |= inner
-        return self._envelope.write(call, extra, **content)
+            content[self._body] = self._inner.put(content[self._body], extra.get(self._body))
+        return self._envelope.write(call, omit(extra, self._body) if extra else extra, **content)
+
+
+def _writer(words: list[tuple[str, str, str]], form: Form, constants: Native) -> Callable[[ToolCall], Native]:
+    """Returns the generated function that writes a call without extras."""
+    values = {"id": "call.id", "name": "call.name", "arguments": ARGUMENTS[form]}
+    native: Native = {}
+    for key, _, field in words:
+        if field in values:
+            put(native, steps(key), values[field])
+        elif key in constants:
+            native[key] = repr(constants[key])
+    native = {**native, **{key: repr(value) for key, value in constants.items()}}
+    source = f"def write(call):\n    return {_literal(native)}\n"
+    return define("write", source, "call", write_arguments=write_arguments, input_of=input_of)  # type: ignore[no-any-return]
+
+
+def _literal(native: Any) -> str:
+    """Returns the source of an object whose values are expressions."""
+    is_object = isinstance(native, dict)
+    return f"{{{', '.join(f'{key!r}: {_literal(one)}' for key, one in native.items())}}}" if is_object else native
 
 
 def _free_text(native: Any) -> tuple[Native, None]:
@@ -114,6 +136,8 @@ def _read_blank(native: Any) -> tuple[Native, str | None]:
 
 def arguments_of(native: Any) -> tuple[Native, str | None]:
     """Returns arguments that are an object, JSON in a string, or any other value; null means none."""
+    if native.__class__ is str:  # most arguments
+        return read_arguments(native)
     if native is None or isinstance(native, dict):
         return native or {}, None
-    return read_arguments(native if isinstance(native, str) else write_arguments(native, None))
+    return read_arguments(write_arguments(native, None))

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from msgspec.structs import astuple
+from msgspec.structs import replace
 
 from convcli.kit.codec.code import define
-from convcli.kit.codec.objects import Field, field_values, places_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import NOTHING, Keys, Native, Record, as_text, get_extras, omit, together
-from convcli.kit.settings import Setting, same
+from convcli.kit.settings import Setting, field_values, places_of, same
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Part, Path, camel
 from convcli.wire import exact_json
@@ -241,9 +240,8 @@ class Envelope:
         return [*lines, "    return native"]
 
 
-def _field(key: str, one: str | Setting) -> Field:
-    setting = one if isinstance(one, Setting) else Setting(one, as_text, as_text)
-    return Field((key,), *astuple(setting))
+def _field(key: str, one: str | Setting) -> Setting:
+    return replace(one if isinstance(one, Setting) else Setting(one, as_text, as_text), path=(key,))
 
 
 CREATED_IN_MILLISECONDS = Setting("created_at", time_of_milliseconds, milliseconds_of_time)

@@ -52,7 +52,7 @@ OPTIONS = Settings(
         "presence_penalty=presencePenalty frequency_penalty=frequencyPenalty"
     )
 )
-OPTION_KEYS = Keys(" ".join(place[0] for place in OPTIONS.places().values()))
+OPTION_KEYS = Keys(OPTIONS.keys())
 RESULTS = ResultTexts(FAILURE, data=True)
 
 

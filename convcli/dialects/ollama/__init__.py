@@ -95,7 +95,7 @@ SETTINGS = Settings(
         **in_snake_case("logprobs top_logprobs"),
     }
 )
-OPTION_KEYS = Keys(" ".join(OPTIONS.keys()))
+OPTION_KEYS = Keys(OPTIONS.keys())
 COUNTS = {"prompt_eval_count": "inputTokens", "eval_count": "outputTokens"}
 FINISH = {reason: reason for reason in ("stop", "length", "load", "unload")}
 RESULTS = Convention(

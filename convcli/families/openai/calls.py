@@ -57,7 +57,7 @@ def kind_in_turn(part: Part) -> str:
 
 def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
     """Writes a call with arguments as JSON in a string; `free`: a custom tool's call with its text."""
-    return CALLS["custom" if free and input_of(call) is not None else "function"].write(call, dialect)
+    return CALLS["custom" if free and call.custom and input_of(call) is not None else "function"].write(call, dialect)
 
 
 def write_parts(

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from convcli.kit.codec.code import reader, writer
-from convcli.kit.codec.objects import Field, ReadKeys, steps, tree_of, value_at
+from convcli.kit.codec.objects import ReadKeys, steps, tree_of, value_at
 from convcli.kit.codec.table import CallKeys, ConversationKeys, LogTable, ResultKeys
 from convcli.kit.objects import Keys, Native, as_text
+from convcli.kit.settings import Setting
 from convcli.kit.values import epoch_of_time, milliseconds_of_time, time_of_milliseconds, time_of_seconds
 from convcli.model.transcript import Path
 
@@ -198,9 +199,9 @@ def constants(table: Mapping[str, Any]) -> Constants:
     return tuple((steps(key), value) for key, value in table.items())
 
 
-def text_field(path: Path, name: str) -> Field:
+def text_field(path: Path, name: str) -> Setting:
     """Returns the field of a nonempty string. Whole numbers, as in ids, are read as strings."""
-    return Field(path, name, as_word, as_text)
+    return Setting(name, as_word, as_text, path=path)
 
 
 def as_word(value: Any) -> str | None:
@@ -208,13 +209,13 @@ def as_word(value: Any) -> str | None:
     return str(value) if value.__class__ is int else as_text(value)
 
 
-def _fields_of(table: LogTable) -> Iterable[Field]:
+def _fields_of(table: LogTable) -> Iterable[Setting]:
     for name in ("id", "time", "name", "model", "stop_reason"):
         path = _path(getattr(table, name))
         if path and name == "time" and table.time_in == "seconds":
-            yield Field(path, "created_at", time_of_seconds, _seconds_of_time, True)
+            yield Setting("created_at", time_of_seconds, _seconds_of_time, partial=True, path=path)
         elif path and name == "time" and table.time_in == "milliseconds":
-            yield Field(path, "created_at", time_of_milliseconds, milliseconds_of_time, False)
+            yield Setting("created_at", time_of_milliseconds, milliseconds_of_time, path=path)
         elif path:
             yield text_field(path, FIELDS[name])
 

@@ -6,11 +6,8 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from convcli.kit.objects import Native
-from convcli.model.transcript import Path, camel
-from convcli.wire import exact_json
+from convcli.model.transcript import Path
 
 
 class ReadKeys:
@@ -103,51 +100,3 @@ def with_rest(native: Native, rest: Native) -> Native:
         elif key not in native:
             native[key] = value
     return native
-
-
-class Field(msgspec.Struct, frozen=True):
-    """A value that is a field of a record: its path, and how both sides write it, as in a Setting."""
-
-    path: Path
-    name: str
-    lift: Callable[[Any], Any]
-    write: Callable[[Any], Any]
-    partial: bool = False
-    member: str = ""
-
-    @property
-    def name_in_losses(self) -> str:
-        """Its name in losses, without that of its node: `metadata.signature`, `createdAt`."""
-        return f"{camel(self.name)}.{self.member}".removesuffix(".")
-
-
-def lift_fields(values: Iterable[Any], record: Any, fields: Iterable[Field], kept: list[Path]) -> None:
-    """Sets the fields of a record to their values. Adds the paths of values that stay in extras."""
-    for field, value in zip(fields, values, strict=True):
-        if value is None or value == "":
-            continue
-        ours = field.lift(value)
-        if ours is not None:
-            setattr(record, field.name, ours)
-        if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
-            kept.append(field.path)
-
-
-def field_values(record: Any, fields: Iterable[Field], extra: Native) -> list[Any]:
-    """Returns the values of fields: those in extras that still mean the same."""
-    if extra:
-        return [_field_value(getattr(record, field.name), field, extra) for field in fields]
-    return [None if (ours := getattr(record, field.name)) is None else field.write(ours) for field in fields]
-
-
-def _field_value(ours: Any, field: Field, extra: Native) -> Any:
-    value = value_at(extra, field.path)
-    if value is None or not exact_json.exact(field.lift(value), ours):
-        return None if ours is None else field.write(ours)
-    return value
-
-
-def places_of(fields: Iterable[Field], node: str = "", above: Path = ()) -> dict[str, Path]:
-    """Returns the paths of fields, by their names in losses. `node` is the kind of their record (`message`), empty for
-    the transcript; `above` leads from its node to the object."""
-    return {f"{node}.{field.name_in_losses}".removeprefix("."): (*above, *field.path) for field in fields}

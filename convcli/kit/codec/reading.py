@@ -7,10 +7,11 @@ from typing import Any
 
 from convcli.kit import custom
 from convcli.kit.codec.layout import CallLayout, LogLayout, WholeLayout, as_word
-from convcli.kit.codec.objects import lift_fields, rest_of, value_at
+from convcli.kit.codec.objects import rest_of, value_at
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, make_extras
 from convcli.kit.results import fail
+from convcli.kit.settings import lift_fields
 from convcli.kit.values import read_arguments, split_data_url
 from convcli.model.transcript import (
     Media,

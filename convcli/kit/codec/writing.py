@@ -6,11 +6,12 @@ from typing import Any
 
 from convcli.kit import custom
 from convcli.kit.codec.layout import CallLayout, LogLayout, ResultLayout
-from convcli.kit.codec.objects import field_values, put, rest_of, value_at, with_rest
+from convcli.kit.codec.objects import put, rest_of, value_at, with_rest
 from convcli.kit.codec.reading import ROW
 from convcli.kit.objects import Native, get_extras, omit
 from convcli.kit.results import ResultTexts, has_failed, result_of
 from convcli.kit.sessions import row_of_event
+from convcli.kit.settings import field_values
 from convcli.kit.texts import only_text, text_of
 from convcli.kit.values import DATA_URL, MEDIA_TYPES, write_arguments
 from convcli.model.document import Rows
