@@ -373,7 +373,11 @@ def _next(answers: dict[str, deque[ToolResult]], id_: str) -> ToolResult | None:
 def _write_state(call: ToolCall, result: ToolResult | None) -> Native:
     """Returns the state of a call, with its result."""
     bare = drop_extras(call, NAME, "state")
-    native: Native = {"toolCallId": call.id, "toolCall": openai.write_call(bare, NAME), "status": "generated"}
+    native: Native = {
+        "toolCallId": call.id,
+        "toolCall": openai.CALLS["function"].write(bare, NAME),
+        "status": "generated",
+    }
     native["parsedArgs"] = call.arguments
     if result is not None:
         failed = "canceled" if result.status == FAILED["canceled"] else "errored"

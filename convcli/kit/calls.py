@@ -8,13 +8,12 @@ from typing import Any, Literal
 from convcli.kit.codec.code import define
 from convcli.kit.codec.objects import put, steps
 from convcli.kit.contexts import LiftContext
-from convcli.kit.custom import input_of, lift_input
 from convcli.kit.envelopes import Envelope, Fields
 from convcli.kit.objects import NOTHING, Keys, Native, get_extras, make_extras, omit
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import Path, ToolCall, camel
 
-OWN = ("id", "name", "arguments")
+OWN = {"id": "call.id", "name": "call.name", "arguments": ""}
 Form = Literal["object", "json", "either", "free"]
 ARGUMENTS: dict[Form, str] = {
     "object": "call.arguments",
@@ -26,7 +25,7 @@ ARGUMENTS: dict[Form, str] = {
 
 
 class CallTable:
-    """The keys of one kind of call. From them follow both directions, extras, key order, places and support.
+    """The keys of one kind of call. From them follow both directions, extras, key order and places.
 
     `table` is all keys in the vendor's order, as in an Envelope: `call_id=id type= name=name input=arguments`. Name and
     arguments may be in an object of the call: `function/name=name`. `fields` are other fields of the call. `constants`
@@ -38,10 +37,7 @@ class CallTable:
     empty string means that there are no arguments.
     """
 
-    __slots__ = (
-        *("_body", "_constants", "_envelope", "_form", "_inner", "_keys", "_read", "_usual", "_usual_keys", "_write"),
-        "places",
-    )
+    __slots__ = ("_body", "_constants", "_envelope", "_inner", "_usual", "_write", "lift", "places")
 
     def __init__(
         self,
@@ -55,8 +51,8 @@ class CallTable:
         groups: str = "",
     ) -> None:
         words = [word.partition("=") for word in table.split()]
-        own: dict[str, tuple[str, ...]] = {field: tuple(key.split("/")) for key, _, field in words if field in OWN}
-        self._body = own["name"][0] if len(own["name"]) > 1 else ""
+        paths = {field: steps(key) for key, _, field in words if field in OWN}
+        self._body = str(paths["name"][0]) if len(paths["name"]) > 1 else ""
         outer, inner = [], []
         for key, sign, field in words:
             if self._body and key.startswith(f"{self._body}/"):
@@ -64,35 +60,18 @@ class CallTable:
                 inner.append(f"{key.partition('/')[2]}{sign}")
             else:
                 outer.append(f"{key}{sign}{'' if field in OWN else field}")
-        self._envelope, self._inner = Envelope(" ".join(dict.fromkeys(outer)), fields, groups=groups), Keys(" ".join(inner))
-        self._keys = own.get("id", ("",))[0], own["name"][-1], own["arguments"][-1]
-        self._usual_keys = frozenset(word[:-1] for word in outer if word.endswith("=")), frozenset(self._keys)
-        self._read = _free_text if form == "free" else _read_blank if blank else arguments_of
-        self._form, self._constants, self._usual = form, constants, {**constants, **defaults}
-        self._write = _writer(words, form, constants)
+        self._envelope = Envelope(" ".join(dict.fromkeys(outer)), fields, groups=groups)
+        self._inner = Keys(" ".join(inner))
+        self._constants, self._usual = constants, {**constants, **defaults}
+        usual = [frozenset(word[:-1] for word in some if word.endswith("=")) for some in (outer, inner)]
+        self.lift: Callable[[Native, LiftContext], ToolCall] = self._reader(paths, usual, form, blank)
+        """Returns the call in an object, with the id that pairs it with its result."""
+        self._write: Callable[[ToolCall], Native] = self._writer(words, form)
         if form != "object":
-            own["raw_arguments"] = own["arguments"]
-        self.places: dict[str, Path] = {f"tool_call.{camel(field)}": path for field, path in own.items()}
+            paths["raw_arguments"] = paths["arguments"]
+        self.places: dict[str, Path] = {f"tool_call.{camel(field)}": path for field, path in paths.items()}
         self.places |= self._envelope.places(ToolCall.type)
         """The paths of the fields, by their names in losses."""
-
-    def lift(self, native: Native, context: LiftContext) -> ToolCall:
-        """Returns the call in an object, with the id that pairs it with its result."""
-        body = native[self._body] if self._body else native
-        id_key, name_key, arguments_key = self._keys
-        name, id_ = body[name_key], native.get(id_key)
-        arguments, raw = self._read(body.get(arguments_key))
-        id_ = context.pairing.call(id_ if id_ and id_.__class__ is str else None, name)
-        call = ToolCall(id_, name, arguments, raw)
-        if self._form == "free":
-            call.custom = True
-        usual, usual_inner = self._usual_keys
-        if native.keys() <= usual and (body is native or body.keys() <= usual_inner):
-            return call  # nearly all calls
-        extra = self._envelope.lift(native, call, self._usual)
-        inner = {self._body: self._inner.extra(body)} if self._body else {}
-        call.extras = make_extras(context.dialect, extra, **inner)
-        return call
 
     def write(self, call: ToolCall, owner: str) -> Native:
         """Returns the object of a call, with the owner's extras."""
@@ -105,19 +84,44 @@ class CallTable:
             content[self._body] = self._inner.put(content[self._body], extra.get(self._body))
         return self._envelope.write(call, omit(extra, self._body) if extra else extra, **content)
 
+    # ------------------------------------------------------------ generated functions
 
-def _writer(words: list[tuple[str, str, str]], form: Form, constants: Native) -> Callable[[ToolCall], Native]:
-    """Returns the generated function that writes a call without extras."""
-    values = {"id": "call.id", "name": "call.name", "arguments": ARGUMENTS[form]}
-    native: Native = {}
-    for key, _, field in words:
-        if field in values:
-            put(native, steps(key), values[field])
-        elif key in constants:
-            native[key] = repr(constants[key])
-    native = {**native, **{key: repr(value) for key, value in constants.items()}}
-    source = f"def write(call):\n    return {_literal(native)}\n"
-    return define("write", source, "call", write_arguments=write_arguments, input_of=input_of)  # type: ignore[no-any-return]
+    def _reader(self, paths: dict[str, Path], usual: list[frozenset[str]], form: Form, blank: bool) -> Any:
+        value = f"body.get({paths['arguments'][-1]!r})"
+        source = f"""def lift(native, context):
+    body = native{f"[{self._body!r}]" if self._body else ""}
+    arguments, raw = {f"lift_input({value} or '')" if form == "free" else f"{value} or None" if blank else value}, None
+    if arguments.__class__ is str:
+        arguments, raw = read_arguments(arguments)
+    elif arguments.__class__ is not dict:
+        arguments, raw = arguments_of(arguments)
+    id_, name = native.get({paths.get("id", ("",))[0]!r}), body[{paths["name"][-1]!r}]
+    call = ToolCall(context.pairing.call(id_ if id_ and id_.__class__ is str else None, name), name, arguments, raw)
+    {"call.custom = True" if form == "free" else ""}
+    if native.keys() <= usual and (body is native or body.keys() <= usual_inner):
+        return call  # nearly all calls
+    return add_extras(call, native, body, context)
+"""
+        of_table = {"usual": usual[0], "usual_inner": usual[1], "add_extras": self._add_extras}
+        return define("lift", source, "call", **globals(), **of_table)
+
+    def _add_extras(self, call: ToolCall, native: Native, body: Native, context: LiftContext) -> ToolCall:
+        extra = self._envelope.lift(native, call, self._usual)
+        call.extras = make_extras(
+            context.dialect, extra, **({self._body: self._inner.extra(body)} if self._body else {})
+        )
+        return call
+
+    def _writer(self, words: list[tuple[str, str, str]], form: Form) -> Any:
+        native: Native = {}
+        for key, _, field in words:
+            if field in OWN:
+                put(native, steps(key), OWN[field] or ARGUMENTS[form])
+            elif key in self._constants:
+                native[key] = repr(self._constants[key])
+        native |= {key: repr(value) for key, value in self._constants.items()}
+        source = f"def write(call):\n    return {_literal(native)}\n"
+        return define("write", source, "call", **globals())
 
 
 def _literal(native: Any) -> str:
@@ -126,18 +130,8 @@ def _literal(native: Any) -> str:
     return f"{{{', '.join(f'{key!r}: {_literal(one)}' for key, one in native.items())}}}" if is_object else native
 
 
-def _free_text(native: Any) -> tuple[Native, None]:
-    return lift_input(native or ""), None
-
-
-def _read_blank(native: Any) -> tuple[Native, str | None]:
-    return arguments_of(native or None)
-
-
 def arguments_of(native: Any) -> tuple[Native, str | None]:
     """Returns arguments that are an object, JSON in a string, or any other value; null means none."""
-    if native.__class__ is str:  # most arguments
-        return read_arguments(native)
     if native is None or isinstance(native, dict):
         return native or {}, None
-    return read_arguments(write_arguments(native, None))
+    return read_arguments(native if isinstance(native, str) else write_arguments(native, None))

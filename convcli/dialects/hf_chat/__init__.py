@@ -34,7 +34,7 @@ from convcli.dialects.hf_chat.columns import (
     without_columns,
 )
 from convcli.families.openai import messages as common
-from convcli.families.openai.calls import kind_in_turn
+from convcli.families.openai.calls import OBJECT_CALL, kind_in_turn
 from convcli.families.openai.fitting import ROW_RESULTS, of_conversations
 from convcli.families.openai.parts import parts_of, usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
@@ -210,11 +210,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def write_message(message: Message) -> Native:
     """Returns a turn or a result: arguments are an object, and missing content is an empty string."""
-    native = common.write_message(message, NAME)
-    calls = [part for part in message.parts if kind_in_turn(part) == ToolCall.type]
-    for call, part in zip(native.get("tool_calls", ()), calls, strict=False):  # extras may contain one more
-        if isinstance(part, ToolCall) and part.raw_arguments is None:
-            call["function"] = {**call["function"], "arguments": part.arguments}
+    native = common.write_message(message, NAME, OBJECT_CALL.write)
     if native["content"] is None:
         native["content"] = ""
     weight = {} if message.weight is None else {"training": message.weight == BINARY[True]}

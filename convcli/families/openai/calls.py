@@ -14,12 +14,11 @@ from convcli.model.dialect import Convention, LossKind
 from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
+FUNCTION_CALL, FUNCTION = "id=id type= function/name=name function/arguments=arguments custom", {"type": "function"}
+OBJECT_CALL = CallTable(FUNCTION_CALL, constants=FUNCTION)
+"""The keys of a call whose arguments are an object."""
 CALLS = {
-    "function": CallTable(
-        "id=id type= function/name=name function/arguments=arguments custom",
-        form="json",
-        constants={"type": "function"},
-    ),
+    "function": CallTable(FUNCTION_CALL, form="json", constants=FUNCTION),
     "custom": CallTable(
         "id=id type= function custom/name=name custom/input=arguments", form="free", constants={"type": "custom"}
     ),
@@ -55,9 +54,9 @@ def kind_in_turn(part: Part) -> str:
     return part.type if is_known else ToolCall.type
 
 
-def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
-    """Writes a call with arguments as JSON in a string; `free`: a custom tool's call with its text."""
-    return CALLS["custom" if free and call.custom and input_of(call) is not None else "function"].write(call, dialect)
+def write_call(call: ToolCall, dialect: str) -> Native:
+    """Writes a call with arguments as JSON in a string, or with the text of a custom tool."""
+    return CALLS["custom" if call.custom and input_of(call) is not None else "function"].write(call, dialect)
 
 
 def write_parts(
@@ -68,7 +67,7 @@ def write_parts(
     calls: list[Native] = []
     for part in parts:
         if part.__class__ is ToolCall:
-            calls.append(write_call(part, dialect))
+            calls.append(CALLS["function"].write(part, dialect))
             continue
         native = write_part(part)
         if native is not None:

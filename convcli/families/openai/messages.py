@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -47,6 +48,7 @@ RESULT_ROLES = ("tool", "function")
 USUAL_KEYS = frozenset(("role", "content", "tool_calls"))
 USUAL_RESULT = frozenset(RESULT.names)
 CONTENT: Path = ("content",)
+WriteCall: TypeAlias = Callable[[ToolCall, str], Native]
 
 
 # ---------------------------------------------------------------- lift
@@ -118,12 +120,12 @@ def _lift_value(content: list[Native], context: LiftContext) -> tuple[str, Any]:
 # ---------------------------------------------------------------- write
 
 
-def write_message(message: Message, dialect: str) -> Native:
+def write_message(message: Message, dialect: str, write_call: WriteCall = write_call) -> Native:
     """Writes one message; a result is its own message."""
     if message.role == "tool":
         return _write_result(message, dialect)
     text = only_text(message.parts)
-    native = {"role": message.role, "content": text} if text is not None else _write_parts(message, dialect)
+    native = {"role": message.role, "content": text} if text is not None else _write_parts(message, dialect, write_call)
     if message.name is None and message.extras is None:  # most messages
         return native
     if message.name is not None:
@@ -131,7 +133,7 @@ def write_message(message: Message, dialect: str) -> Native:
     return MESSAGE.put(native, of_message(get_extras(message.extras, dialect)), sort=True)
 
 
-def _write_parts(message: Message, dialect: str) -> Native:
+def _write_parts(message: Message, dialect: str, write_call: WriteCall) -> Native:
     """Writes the keys of the parts. The last refusal has its own key unless it has extras; others are content."""
     content: list[Part] = []
     calls: list[Native] = []
@@ -142,7 +144,7 @@ def _write_parts(message: Message, dialect: str) -> Native:
         if part.__class__ is Text:
             content.append(part)
         elif part.__class__ is ToolCall:
-            calls.append(write_call(part, dialect, free=True))
+            calls.append(write_call(part, dialect))
         elif part.__class__ is Reasoning:
             thoughts.append(part.text)
         elif part.__class__ is Refusal:
