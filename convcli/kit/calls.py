@@ -8,6 +8,7 @@ from typing import Any, Literal
 from convcli.kit.codec.code import define
 from convcli.kit.codec.objects import put, steps
 from convcli.kit.contexts import LiftContext
+from convcli.kit.custom import input_of, lift_input
 from convcli.kit.envelopes import Envelope, Fields
 from convcli.kit.objects import NOTHING, Keys, Native, get_extras, make_extras, omit
 from convcli.kit.values import read_arguments, write_arguments
@@ -102,8 +103,9 @@ class CallTable:
         return call  # nearly all calls
     return add_extras(call, native, body, context)
 """
-        of_table = {"usual": usual[0], "usual_inner": usual[1], "add_extras": self._add_extras}
-        return define("lift", source, "call", **globals(), **of_table)
+        names: dict[str, Any] = {"usual": usual[0], "usual_inner": usual[1], "add_extras": self._add_extras}
+        names |= {"ToolCall": ToolCall, "lift_input": lift_input}
+        return define("lift", source, "call", read_arguments=read_arguments, arguments_of=arguments_of, **names)
 
     def _add_extras(self, call: ToolCall, native: Native, body: Native, context: LiftContext) -> ToolCall:
         extra = self._envelope.lift(native, call, self._usual)
@@ -121,7 +123,7 @@ class CallTable:
                 native[key] = repr(self._constants[key])
         native |= {key: repr(value) for key, value in self._constants.items()}
         source = f"def write(call):\n    return {_literal(native)}\n"
-        return define("write", source, "call", **globals())
+        return define("write", source, "call", write_arguments=write_arguments, input_of=input_of)
 
 
 def _literal(native: Any) -> str:
