@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from convcli.kit.blocks import Block, BlockRows, BlockTable
-from convcli.kit.codec.code import Lazy
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope, Fields
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
@@ -23,7 +23,7 @@ from convcli.wire import exact_json
 TEXT = "type text citations cache_control"
 THINKING = "type thinking signature"
 REDACTED = "type data"
-TOOL_USE = "type id name input caller toolset_name cache_control"
+TOOL_USE = "type= id=id name=name input=arguments caller toolset_name cache_control"
 TOOL_RESULT = "type= tool_use_id= content= {}is_error= toolset_name cache_control"
 MEDIA = {
     "image": Envelope("type= source= transformations cache_control"),
@@ -220,21 +220,8 @@ def _metadata(name: str) -> Setting:
 
 
 def _call(owner: str, metadata: Fields) -> Block:
-    keys = _with_keys(TOOL_USE, metadata)
-    reading = Envelope(keys, metadata, content="type id name input")
-    fields = {"id": whole("id"), "name": whole("name"), "input": whole("arguments"), **metadata}
-
-    def read(native: Native, context: LiftContext) -> ToolCall:
-        name = native["name"]
-        call = ToolCall(context.pairing.call(native.get("id"), name), name, native["input"])
-        extra = reading.lift(native, call)
-        if extra:
-            call.extras = {owner: extra}
-        return call
-
-    envelope = Envelope(keys, fields, content="type")
-    write = Lazy(lambda: envelope.writer(owner, {"type": "tool_use"}))
-    return Block("tool_use", ToolCall.type, read, write, envelope.places(ToolCall.type))
+    calls = CallTable(_with_keys(TOOL_USE, metadata), metadata, form="object", constants={"type": "tool_use"})
+    return Block("tool_use", ToolCall.type, calls.lift, lambda call: calls.write(call, owner), calls.places)
 
 
 def _media(owner: str, kind: MediaKind) -> Block:
