@@ -193,6 +193,7 @@ DIALECT = Dialect(
         **MESSAGE.places("message"),
         **paths("image.detail=image_url/detail tool_result.name=../tool_name"),
     },
+    content=fields("inactive_messages"),
     metadata=fields(
         "source model_config user_id git_branch git_repo_root reasoning_details codex_reasoning_items "
         "codex_message_items effect_disposition id session_id"

@@ -87,8 +87,9 @@ class Knowledge:
         return path if (other is None or not other._is_metadata(key)) and holds_content(value) else None
 
     def is_clean(self, key: str, depth: int) -> bool:
-        """True if the key is known at this depth of a document and whatever its value holds is too."""
-        return (key, depth) in self._plain or key in self.dialect.metadata
+        """True if the key is known at this depth of a document and whatever its value holds is too. A key of content
+        is."""
+        return (key, depth) in self._plain or key in self.dialect.metadata or key in self.dialect.content
 
     def row(self, path: Path, row: Any) -> Path | None:
         """The path of a row of a type that the dialect does not know, if the row holds content."""

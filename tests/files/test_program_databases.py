@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convcli.files.databases import ids_in
-from tests.files.test_databases import OPENCLAW, database, read
+from tests.files.test_databases import GOOSE, OPENCLAW, OPENCODE, database, read
 
 
 def test_a_session_of_openclaw_is_its_rows_in_order_and_long_ones_are_unpacked(tmp_path: Path) -> None:
@@ -73,6 +73,7 @@ def test_without_a_root_messages_are_in_the_order_of_their_rows(root: bytes | No
 def test_sessions_of_cursors_editor_have_their_bubbles_in_order(tmp_path: Path) -> None:
     first, old = read(database(tmp_path, EDITOR))
     assert [bubble["bubbleId"] for bubble in first.value["bubbles"]] == ["b1", "b2"]
+    assert [bubble["bubbleId"] for bubble in first.value["unlistedBubbles"]] == ["b9"]
     assert old.value["conversation"][0]["text"] == "Hi."
 
 
@@ -124,6 +125,7 @@ def test_a_session_of_hermes_agent_has_its_active_messages(tmp_path: Path) -> No
     asked, answered = session["messages"]
     assert (session["started_at"], asked["content"]) == (7.5, [{"type": "text", "text": "Hi."}])
     assert (answered["content"], answered["tool_calls"]) == ("Yo.", [{"id": "c1"}])
+    assert [message["content"] for message in session["inactive_messages"]] == ["Rewound."]
 
 
 LLM = """
@@ -225,3 +227,27 @@ def test_a_conversation_of_kiro_is_what_it_saves(
     path = database(tmp_path, script)
     assert ids_in(str(path)) == ids
     assert [record.value["history"] for record in read(path)] == histories
+
+
+ROWS_OF_A_SESSION = {
+    "goose": (GOOSE, "sessions messages"),
+    "opencode": (OPENCODE, "session"),
+    "crush": (CRUSH, "sessions messages"),
+    "hermes-agent": (HERMES, "sessions messages"),
+    "llm": (LLM, "responses tool_calls attachments"),
+}
+"""The tables whose rows are objects of a session."""
+
+
+@pytest.mark.parametrize(
+    ("script", "table"), [(script, table) for script, tables in ROWS_OF_A_SESSION.values() for table in tables.split()]
+)
+def test_a_column_that_other_versions_of_a_program_have_is_kept(script: str, table: str, tmp_path: Path) -> None:
+    path = database(tmp_path, f"{script} ALTER TABLE {table} ADD COLUMN zz TEXT; UPDATE {table} SET zz = 'new fact';")
+    assert "new fact" in str([record.value for record in read(path)])
+
+
+def test_a_part_without_its_message_is_kept(tmp_path: Path) -> None:
+    part = """INSERT INTO part VALUES ('p9', 'gone', 'ses_1', '{"type":"text","text":"Alone."}');"""
+    [session] = read(database(tmp_path, OPENCODE + part))
+    assert [one["text"] for one in session.value["unlistedParts"]] == ["Alone."]

@@ -129,6 +129,7 @@ DIALECT = Dialect(
         "extras.beside": ("..",),
         "extras.aside": ("..", "parts"),
     },
+    content=fields("unlistedParts"),
     metadata=fields("error step_finish step_start"),
     envelope=fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
 )

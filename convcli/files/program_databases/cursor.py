@@ -103,7 +103,9 @@ def _session_of_editor(query: Query, id_: str) -> Any:
     values = query.rows(statement, f"bubbleId:{id_}:", f"bubbleId:{id_};")
     bubbles = [query.json(row["value"]) for row in values if "value" in row]
     kept = [bubble for bubble in bubbles if not order or bubble.get("bubbleId") in order]
-    return {**composer, "bubbles": sorted(kept, key=lambda bubble: order.get(bubble.get("bubbleId"), 0))}
+    unlisted = [bubble for bubble in bubbles if order and bubble.get("bubbleId") not in order]
+    others = {"unlistedBubbles": unlisted} if unlisted else {}
+    return {**composer, "bubbles": sorted(kept, key=lambda bubble: order.get(bubble.get("bubbleId"), 0)), **others}
 
 
 OF_AGENT = ProgramDatabase(("blobs", "meta"), _ids_of_agent, _session_of_agent)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column
+from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
+
+_MESSAGE = {
+    "message_id": "id",
+    "role": "role",
+    "created_timestamp": "created",
+    "content_json": "content",
+    "metadata_json": "metadata",
+}
+_ROW = ("id", "session_id", "timestamp")
+"""Columns of a message that repeat others, or name its row."""
 
 
 def _session(query: Query, id_: str) -> Any:
@@ -28,9 +38,8 @@ def _value(query: Query, name: str, value: Any) -> Any:
 
 
 def _message(query: Query, row: dict[str, Any]) -> Any:
-    message = {"id": row.get("message_id"), "role": row["role"], "created": row["created_timestamp"]}
-    message |= {"content": query.json(row["content_json"]), "metadata": query.json(row.get("metadata_json"))}
-    return {key: value for key, value in message.items() if value is not None}
+    read = {name: query.json(row[name]) if name.endswith("_json") else row[name] for name in _MESSAGE if name in row}
+    return {_MESSAGE[name]: value for name, value in read.items()} | other_columns(row, *_MESSAGE, *_ROW)
 
 
 DATABASE = ProgramDatabase(("sessions", "messages"), column("SELECT id FROM sessions ORDER BY rowid"), _session)

@@ -11,10 +11,12 @@ _CONTENT = "\0json:"
 
 
 def _session(query: Query, id_: str) -> Any:
-    """A session as `hermes sessions export` prints it: without messages that were rewound or compacted."""
+    """A session as `hermes sessions export` prints it. Messages that were rewound or compacted are apart."""
     [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
-    rows = query.rows("SELECT * FROM messages WHERE session_id = ? AND active = 1 ORDER BY id", id_)
-    return {**row, "messages": [_message(query, one) for one in rows]}
+    rows = list(query.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", id_))
+    active = [_message(query, one) for one in rows if one.get("active") == 1]
+    inactive = [_message(query, one) for one in rows if one.get("active") != 1]
+    return {**row, "messages": active, **({"inactive_messages": inactive} if inactive else {})}
 
 
 def _message(query: Query, row: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column
+from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
 
 _TIMES = ("created", "updated", "compacting", "archived")
 _NAMES = {"project_id": "projectID", "workspace_id": "workspaceID", "parent_id": "parentID"}
@@ -22,8 +22,9 @@ def _session(query: Query, id_: str) -> Any:
     messages = []
     for message in query.rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_):
         info = {**query.json(message["data"]), "id": message["id"], "sessionID": id_}
-        messages.append({"info": info, "parts": parts.get(message["id"], [])})
-    return {"info": _info(query, row), "messages": messages}
+        messages.append({"info": info, "parts": parts.pop(message["id"], [])})
+    unlisted = [part for rest in parts.values() for part in rest]
+    return {"info": _info(query, row), "messages": messages, **({"unlistedParts": unlisted} if unlisted else {})}
 
 
 def _info(query: Query, row: dict[str, Any]) -> Any:
@@ -37,7 +38,8 @@ def _info(query: Query, row: dict[str, Any]) -> Any:
     changes |= {"diffs": query.json(row["summary_diffs"])} if "summary_diffs" in row else {}
     optional = {"share": {"url": row["share_url"]}} if "share_url" in row else {}
     optional |= {"summary": changes} if changes else {}
-    return {**info, "tokens": tokens, **optional, "time": times}
+    read = [name for name in row if name in plain or name.startswith(("tokens_", "summary_", "time_", "share_url"))]
+    return {**info, "tokens": tokens, **optional, "time": times, **other_columns(row, *read)}
 
 
 DATABASE = ProgramDatabase(("session", "message", "part"), column("SELECT id FROM session ORDER BY rowid"), _session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -41,6 +42,12 @@ class Query:
 def _number(value: Any) -> Any:
     """Writes whole numbers without a decimal point, as the programs do."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def other_columns(row: dict[str, Any], *read: str) -> dict[str, Any]:
+    """Returns the columns of a row that are not read, which other versions of a program have."""
+    others = {name: value for name, value in row.items() if name not in read}
+    return {name: b64encode(value).decode() if isinstance(value, bytes) else value for name, value in others.items()}
 
 
 class ProgramDatabase(NamedTuple):

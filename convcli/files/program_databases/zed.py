@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column
+from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
 
 
 def _session(query: Query, id_: str) -> Any:
@@ -12,8 +12,7 @@ def _session(query: Query, id_: str) -> Any:
     [row] = query.rows("SELECT * FROM threads WHERE id = ?", id_)
     data = row["data"]
     thread = query.json(query.unpacked(data) if row["data_type"] == "zstd" else data)
-    columns = {name: row[name] for name in ("id", "parent_id", "folder_paths", "created_at") if name in row}
-    return {**columns, **thread}
+    return {**other_columns(row, "summary", "updated_at", "data_type", "data"), **thread}
 
 
 DATABASE = ProgramDatabase(
