@@ -18,8 +18,9 @@ def pairs(table: str) -> dict[str, str]:
 
 
 def paths(table: str) -> dict[str, Path]:
-    """Reads a table of names and paths, written as `name=step/step`."""
-    return {name: tuple(path.split("/")) for name, path in pairs(table).items()}
+    """Reads a table of names and paths, written as `name=step/step`; a step that is a number is an index."""
+    steps = {name: path.split("/") for name, path in pairs(table).items()}
+    return {name: tuple(int(step) if step.isdecimal() else step for step in path) for name, path in steps.items()}
 
 
 def counts(table: str) -> dict[tuple[str, ...], str]:

@@ -140,12 +140,16 @@ class Survey:
         return path_of(self.places, at)
 
     def shown(self, at: NodeRef) -> Path:
-        """Returns the path at which a finding is reported: inside a JSON string, the path of the string."""
+        """Returns the path at which a finding is reported: that of the innermost node which the document has. A JSON
+        string has no nodes inside."""
         path, value = self.path(at), self.document
         for i, step in enumerate(path):
             if isinstance(value, str):
                 return path[:i]
-            value = _value(value, (step,))
+            try:
+                value = value[step]
+            except (LookupError, TypeError):
+                return path[:i]
         return path
 
     def native(self, at: NodeRef) -> Any:
