@@ -316,6 +316,7 @@ def _content(transcript: Transcript) -> Any:
 DOTNET_FIT = (fitting.arguments_as_objects,)
 SUPPORTS = TEXTS | CALLS | BLOCKS.supports() | MESSAGE.supports("message")
 SUPPORTS |= media(names="data") | {"tool_result.isError"}
+DOTNET = (SUPPORTS - fields("tool_call.rawArguments tool_result.isError")) | DOTNET_MESSAGE.supports("message")
 
 
 DIALECT = Dialect(
@@ -343,8 +344,8 @@ DIALECT = Dialect(
     supports={
         "session": SUPPORTS | SESSION.supports(),
         "list": SUPPORTS,
-        "dotnet": SUPPORTS | DOTNET_MESSAGE.supports("message"),
-        "dotnet-session": SUPPORTS | DOTNET_MESSAGE.supports("message"),
+        "dotnet": DOTNET,
+        "dotnet-session": DOTNET,
     },
     reasons={
         "refusal": "Agent Framework has no content for a refusal: it is written as text",

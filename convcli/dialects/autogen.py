@@ -27,7 +27,7 @@ from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, as_object, as_text, get_extras, make_extras, omit
-from convcli.kit.supported import TURNS, fields
+from convcli.kit.supported import CALLS, OPAQUE, TEXTS, fields
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, take_counts, type_of_image
 from convcli.model.dialect import Convention, Dialect, Options, Pass
@@ -312,8 +312,8 @@ MODEL_FIT = (
     passes.on_each_message(_join_instruction),
 )
 NAMES = frozenset(("message.name",))
-SUPPORTS = TURNS
-SUPPORTS |= fields("message.name image.data tool_call.rawArguments tool_result.name tool_result.isError")
+SUPPORTS = TEXTS | CALLS
+SUPPORTS |= fields("reasoning.text message.name image.data tool_call.rawArguments tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,
@@ -337,7 +337,11 @@ DIALECT = Dialect(
     },
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(ONE_TEXT,),
-    supports={"state": SUPPORTS, "list": SUPPORTS, "events": SUPPORTS | ROW.supports("message") | {"message.usage"}},
+    supports={
+        "state": SUPPORTS,
+        "list": SUPPORTS,
+        "events": SUPPORTS | OPAQUE | ROW.supports("message") | {"message.usage"},
+    },
     reasons={
         "refusal": "AutoGen has no message for a refusal: it is written as text",
         "reasoning": "an AutoGen answer with calls has no field for reasoning",
@@ -345,6 +349,7 @@ DIALECT = Dialect(
         "message.usage": "AutoGen needs the counts of input and output",
         "message": "the program of the agent has the instructions of a run",
         "text": "an answer of an AutoGen agent has one text",
+        "tool_result.isError": "a failed AutoGen result is one text",
         "message.model": "AutoGen messages do not name the model",
         "image.mediaType": "AutoGen stores images without a media type",
         **dict.fromkeys(("audio", "video", "document"), "AutoGen has images only"),

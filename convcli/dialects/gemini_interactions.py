@@ -247,7 +247,7 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     supports={
-        "request": facts.COMMON | facts.OF_REQUESTS | SETTINGS.supports(),
+        "request": facts.COMMON | facts.OF_REQUESTS | (SETTINGS.supports() - {f"settings.{CHOICE}"}),
         "response": facts.COMMON | facts.OF_RESPONSES,
         "list": facts.COMMON - {"extras"},
     },

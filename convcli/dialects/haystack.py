@@ -266,7 +266,7 @@ FIT = (
     fitting.settle_by_reading_back(lift, write, "list"),
 )
 
-SUPPORTS = LIST | CALLS | BLOCKS.supports()
+SUPPORTS = LIST | CALLS | (BLOCKS.supports() - {"tool_call.rawArguments"})
 SUPPORTS |= fields("message.name message.model message.usage message.stopReason tool_result.name tool_result.isError")
 
 DIALECT = Dialect(

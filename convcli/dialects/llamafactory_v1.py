@@ -27,7 +27,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
 from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
-from convcli.kit.supported import OPAQUE, fields
+from convcli.kit.supported import OPAQUE
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -201,10 +201,10 @@ CONVERSATION = fused(
     fitting.keep_functions(NAME),
     described,
 )
-SUPPORTS = training.SUPPORTS | training.FILES | OPAQUE | fields("message.weight message.label")
+SUPPORTS = training.SUPPORTS | training.FILES | OPAQUE | {"message.weight"}
 FIT = {
     MESSAGES: (*CONVERSATION, fitting.without("message.label"), _drop_read_extras),
-    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, SUPPORTS)), _drop_read_extras),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, SUPPORTS | {"message.label"})), _drop_read_extras),
 }
 
 
@@ -310,7 +310,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(ROW_TEXTS,),
-    supports=SUPPORTS,
+    supports={MESSAGES: SUPPORTS, PREFERENCE: SUPPORTS | {"message.label"}},
     reasons={
         "message": "in LLaMA-Factory v1 rows a result answers a call of the turn before it",
         "message.role": "LLaMA-Factory v1 rows have only the roles system, user, assistant and tool",

@@ -24,7 +24,7 @@ from convcli.kit import fitting, passes, results
 from convcli.kit.objects import APART, Keys, Native, as_object, get_extras, keep_apart, make_extras, omit, together
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import OF_REQUEST, OTHER_MESSAGES, fragments
-from convcli.kit.supported import CALLS, LIST, OPAQUE, fields, media
+from convcli.kit.supported import CALLS, LIST, OPAQUE, fields
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import MEDIA_KINDS, Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
@@ -160,7 +160,7 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     conventions=(CONVENTION,),
-    supports=LIST | CALLS | OPAQUE | media() | fields("reasoning.text tool_result.name tool_result.isError"),
+    supports=LIST | CALLS | OPAQUE | fields("message.error tool_result.name"),
     reasons={
         **dict.fromkeys(OTHER_MESSAGES, "a stream has only the messages since the last question"),
         "message.role": "a stream has only assistant messages and their results",

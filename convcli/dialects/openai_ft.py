@@ -23,8 +23,7 @@ from convcli.families.openai import rules
 from convcli.families.openai.fitting import NO_REASONING, ROW_RESULTS, of_requests
 from convcli.families.openai.parts import parts_of
 from convcli.families.openai.request import lift_tools, write_tools
-from convcli.families.openai.tables import MEDIA as MEDIA_FIELDS
-from convcli.families.openai.tables import OF_CALLS, REASONS
+from convcli.families.openai.tables import ANSWERED, MEDIA, OF_CALLS, REASONS
 from convcli.families.rows.pairs import StoredFields, first_answer, is_pair, lift_pair, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
@@ -129,7 +128,7 @@ CONVERSATION = fused(
     SETTINGS.fits,
 )
 ALONE = (*CONVERSATION, without("message.label"), _drop_keys(INPUT, *SIDES))
-SUPPORTS = TEXTS | TOOLS | CALLS | OPAQUE | SETTINGS.supports() | MEDIA_FIELDS
+SUPPORTS = TEXTS | TOOLS | CALLS | OPAQUE | SETTINGS.supports() | MEDIA | ANSWERED
 SUPPORTS |= fields("message.name message.weight refusal.text tool.strict tool_call.rawArguments")
 FIT = {
     MESSAGES: ALONE,

@@ -227,7 +227,7 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
 
 
 SUPPORTS = TEXTS | CALLS | BLOCKS.supports() | media(names="data url mediaType") | MESSAGE.supports("message")
-SUPPORTS |= fields("message.usage tool_result.name")
+SUPPORTS = (SUPPORTS | fields("message.usage tool_result.name")) - {"video.url"}
 
 DIALECT = Dialect(
     name=NAME,

@@ -133,7 +133,7 @@ def _supports(shell: Dialect, form: str) -> frozenset[str]:
     if body is None:
         return (shell.supports_in(form) - {"extras"}) | {f"extras.{shell.name}"}
     inner = shell.inner[body.dialect]
-    inside = inner.supports_in(body.form)
+    inside = inner.supports_in(body.form) - {f"settings.{STREAMED[1]}"}  # a body is not streamed
     extras = {f"extras.{name}" for name in inner.owners} if "extras" in inside else set()
     outer = {f"extras.{shell.name}"}
     if "id" not in inside:  # nor has the body an id of its own

@@ -150,7 +150,7 @@ def _supports(layout: LogLayout) -> set[str]:
         supports |= fields("tool_call.id tool_call.name tool_call.arguments tool_call.rawArguments")
         supports |= {"tool_call.custom"} if call.form == "text" else set()
     if result is not None or (call is not None and call.result):
-        supports |= fields("tool_result.toolCallId tool_result.kind tool_result.value tool_result.isError")
+        supports |= fields("tool_result.toolCallId tool_result.kind tool_result.value")
     if result is not None and result.name:
         supports |= {"tool_result.name"}
     return supports | ({"reasoning.text"} if layout.reasoning else set()) | (media("image") if layout.images else set())
@@ -163,6 +163,8 @@ def _reasons(layout: LogLayout) -> dict[str, str]:
         reasons["text"] = f"a message of {title} has one text"
     if layout.reasoning:
         reasons["reasoning"] = f"a message of {title} has one reasoning text"
+    if layout.result is not None and layout.result.failed is not None:
+        reasons["tool_result.isError"] = f"a failed result of {title} is one text"
     if layout.call is not None and layout.call.at is None:
         reasons["tool_call"] = f"a message of {title} has one call"
     return reasons

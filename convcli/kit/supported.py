@@ -29,6 +29,8 @@ OPAQUE = fields("opaque.dialect opaque.value")
 TURNS = TEXTS | CALLS | OPAQUE | {"reasoning.text"}
 """Texts, thoughts, calls, results, and blocks that only the dialect itself knows."""
 METADATA = frozenset(f"{part}.metadata" for part in PARTS if part != "opaque")
+SENT = " ".join(("tool_result", *MEDIA_KINDS))
+"""What most models are sent and do not answer with: `lacking(supports, SENT)` are the fields of an answer."""
 SOURCES = "data url fileId path text mediaType"
 """Where media are from: `fit` drops or changes those that a vendor does not accept."""
 
@@ -36,6 +38,11 @@ SOURCES = "data url fileId path text mediaType"
 def media(kinds: str = " ".join(MEDIA_KINDS), names: str = f"{SOURCES} name detail") -> frozenset[str]:
     """Returns these fields of these kinds of media."""
     return frozenset(f"{kind}.{name}" for kind in kinds.split() for name in names.split())
+
+
+def lacking(supports: frozenset[str], nodes: str) -> frozenset[str]:
+    """Returns these fields without those of some nodes, as of results and media in an answer."""
+    return frozenset(name for name in supports if name.partition(".")[0] not in nodes.split())
 
 
 def counted(table: Mapping[str, str] | Mapping[tuple[str, ...], str]) -> frozenset[str]:

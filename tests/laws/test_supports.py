@@ -1,4 +1,4 @@
-"""Law: what a dialect says that it supports comes back from some transcript, and what comes back from all is said.
+"""Law: what a form supports comes back from some transcript, and it supports what comes back from all.
 
 A field that a dialect does not store is lost for another reason than one that it stores for other values only.
 """
@@ -6,7 +6,7 @@ A field that a dialect does not store is lost for another reason than one that i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal
 
@@ -34,8 +34,7 @@ from convcli.model.transcript import (
     camel,
 )
 from convcli.wire import exact_json
-from tests import tiers
-from tests.support import samples, samples_of
+from tests.support import acceptable_of, samples, samples_of
 from tests.tiers import written
 
 FOUND = 3
@@ -55,71 +54,12 @@ SOURCES = {
     "text": ("A page.",),
 }
 NAMES = {"name": "a.png", "detail": "high"}
+NEW = {"type": "zz_new", "role": "zz_new", "id": "call_1"}
+"""A block, call or row of an unknown type."""
 METADATA = dict.fromkeys(("thoughtSignature", "signature", "itemId", "encryptedContent", "redactedData"), "c2ln")
 SETTINGS: list[Any] = [True, "auto", "24h", 1, 0.5, ["text"], {"type": "content", "content": "a"}, {"type": "omni"}]
 ASKED = [Message("user", [Text("Look.")])]
 LABELS: tuple[Literal["chosen", "rejected"], ...] = ("chosen", "rejected")
-UNPROVEN = {
-    "ag-ui": "audio.detail audio.metadata audio.name audio.path audio.text document.detail document.metadata "
-    "document.name document.path document.text image.detail image.metadata image.name image.path image.text "
-    "message.model message.parentId reasoning.metadata reasoning.summary refusal.metadata refusal.text text.metadata "
-    "tool.annotations tool.outputSchema tool.strict tool_call.metadata tool_result.metadata tool_result.status "
-    "video.detail video.metadata video.name video.path video.text",
-    "anthropic-stream": "document.data document.fileId document.mediaType document.name document.text document.url "
-    "image.data image.fileId image.mediaType image.url message.id message.model tool_result.isError tool_result.kind "
-    "tool_result.toolCallId tool_result.value",
-    "autogen": "tool_result.isError",
-    "codex": "document.data document.detail document.fileId document.mediaType document.name document.url "
-    "image.fileId model refusal.metadata refusal.text tool_result.isError",
-    "cohere": "refusal.text",
-    "gemini-cli-stream": "audio.data audio.detail audio.fileId audio.mediaType audio.name audio.path audio.text "
-    "audio.url document.data document.detail document.fileId document.mediaType document.name document.path "
-    "document.text document.url head image.data image.detail image.fileId image.mediaType image.name image.path "
-    "image.text image.url reasoning.metadata reasoning.summary reasoning.text tool_result.isError video.data "
-    "video.detail video.fileId video.mediaType video.name video.path video.text video.url",
-    "gemini-interactions": "settings.toolChoice tool_call.rawArguments",
-    "gemini-stream": "tool_result.isError tool_result.kind tool_result.name tool_result.toolCallId tool_result.value",
-    "gptme": "opaque.dialect opaque.value",
-    "haystack": "tool_call.rawArguments",
-    "hf-chat": "audio.fileId audio.path audio.text audio.url document.url image.fileId",
-    "hf-trace": "tool_result.isError",
-    "langchain": "audio.metadata document.metadata image.metadata refusal.metadata text.metadata tool.annotations "
-    "tool.outputSchema tool_call.metadata tool_result.metadata video.metadata",
-    "llamafactory-v1": "opaque.dialect opaque.value",
-    "mistral": "refusal.text",
-    "multi-llm-chat-stream": "audio.data audio.detail audio.fileId audio.mediaType audio.name audio.path audio.text "
-    "audio.url document.data document.detail document.fileId document.mediaType document.name document.path "
-    "document.text document.url image.data image.detail image.fileId image.mediaType image.name image.path image.text "
-    "image.url reasoning.text tool_result.isError video.data video.detail video.fileId video.mediaType video.name "
-    "video.path video.text video.url",
-    "openai-batch": "audio.path audio.text audio.url opaque.dialect settings.streamObfuscation",
-    "openai-chat": "audio.path audio.text audio.url document.url image.fileId",
-    "openai-chat-stream": "document.data document.detail document.fileId document.mediaType document.name "
-    "document.path document.text document.url image.data image.detail image.fileId image.mediaType image.name "
-    "image.path image.text image.url opaque.dialect opaque.value tool_result.isError tool_result.kind "
-    "tool_result.name tool_result.status tool_result.toolCallId tool_result.value video.data video.detail "
-    "video.fileId video.mediaType video.name video.path video.text video.url",
-    "openai-ft": "audio.path audio.text audio.url document.url image.fileId",
-    "pydantic-ai": "audio.fileId document.fileId video.fileId",
-    "semantic-kernel": "video.url",
-    "vercel-ai-stream": "tool_result.isError",
-    "vertexai": "settings.serviceTier",
-    "vibe": "opaque.dialect opaque.value tool_result.isError",
-}
-"""Claims that no transcript here proves: most are false. One that is withdrawn, or proven by a sample, leaves this
-list."""
-
-UNSTATED = {
-    "anthropic": "message.id message.model",
-    "chat-text": "tool_call.id",
-    "gemini-stream": "head",
-    "mistral": "head",
-    "multi-llm-chat-stream": "message.error",
-    "openai-batch": "head",
-    "openai-chat": "head",
-    "openai-chat-stream": "head",
-}
-"""Fields that come back though the dialect does not claim to store them, as ids that reading generates."""
 MOST = 12
 """Transcripts that are tried before a field counts as one that comes back."""
 
@@ -127,60 +67,60 @@ Value = tuple[str, bytes]
 """A field by its name in losses, and its value."""
 
 
-@pytest.mark.parametrize("name", written())
-def test_what_a_dialect_supports_comes_back_from_some_transcript(name: str) -> None:
-    dialect = dialects.get(name)
-    known = UNPROVEN.get(name, "").split()
-    assert dialect.carries_all or unproven(dialect, known) == (known if tiers.is_exhaustive() else [])
+FORMS = [(name, form) for name in written() if not dialects.get(name).carries_all for form in dialects.get(name).forms]
 
 
-@pytest.mark.parametrize("name", written())
-def test_what_comes_back_from_all_transcripts_is_supported(name: str) -> None:
-    dialect = dialects.get(name)
-    assert dialect.carries_all or unstated(dialect) == UNSTATED.get(name, "").split()
+@pytest.mark.parametrize(("name", "form"), FORMS)
+def test_what_a_form_supports_comes_back_from_some_transcript(name: str, form: str) -> None:
+    assert unproven(dialects.get(name), form) == []
 
 
-def unstated(dialect: Dialect) -> list[str]:
-    """The fields that no form claims to store, though they come back from all transcripts in one."""
-    claims = frozenset[str]().union(*map(dialect.supports_in, dialect.forms))
+@pytest.mark.parametrize(("name", "form"), FORMS)
+def test_what_comes_back_from_all_transcripts_is_supported(name: str, form: str) -> None:
+    assert unstated(dialects.get(name), form) == []
+
+
+def unstated(dialect: Dialect, form: str) -> list[str]:
+    """The fields that a form does not claim to store, though they come back from all transcripts."""
+    claims = dialect.supports_in(form)
     others = [field for field in FIELDS if field not in TEXTS and not is_supported(field, claims)]
-    tries = {field: [*itertools.islice(tried(field, dialect.family or dialect.name), MOST)] for field in others}
+    tries = {field: [*itertools.islice(tried(field, dialect), MOST)] for field in others}
     return [
         field
         for field, transcripts in tries.items()
-        if transcripts and any(all(field in back(dialect, form, one) for one in transcripts) for form in dialect.forms)
+        if transcripts and all(field in back(dialect, form, one) for one in transcripts)
     ]
 
 
-def unproven(dialect: Dialect, known: Collection[str] = ()) -> list[str]:
-    """The fields that a dialect claims to store in a form, and that come back from no transcript in any. Those that
-    are known are tried in the exhaustive tier."""
+def unproven(dialect: Dialect, form: str) -> list[str]:
+    """The fields that a form claims to store, and that come back from no transcript."""
     own = [dialect.lift(sample.document) for sample in samples_of(dialect.name)]
-    proved = {field for form in dialect.forms for transcript in own for field in back(dialect, form, transcript)}
-    claims = frozenset[str]().union(*map(dialect.supports_in, dialect.forms)) - TEXTS
-    claims -= frozenset[str]() if tiers.is_exhaustive() else frozenset(known)
-    stated = sorted(claim for claim in claims if not claim.startswith("extras."))
-    return [claim for claim in stated if not is_proven(claim, dialect, proved)]
+    proved = {field for transcript in own for field in back(dialect, form, transcript)}
+    stated = sorted(claim for claim in dialect.supports_in(form) - TEXTS if not claim.startswith("extras."))
+    return [claim for claim in stated if not is_proven(claim, dialect, form, proved)]
 
 
-def is_proven(claim: str, dialect: Dialect, proved: set[str]) -> bool:
+def is_proven(claim: str, dialect: Dialect, form: str, proved: set[str]) -> bool:
     """Tries transcripts until one proves the claim, and adds to what is proved."""
-    tries = (
-        (form, transcript) for transcript in tried(claim, dialect.family or dialect.name) for form in dialect.forms
-    )
+    tries = itertools.chain(tried(claim, dialect), with_findings(dialect))
     while not any(is_within(field, claim) for field in proved):
-        form, transcript = next(tries, ("", None))
+        transcript = next(tries, None)
         if transcript is None:
             return False
         proved |= back(dialect, form, transcript) | back(dialect, form, as_pair(transcript))
     return True
 
 
+def with_findings(dialect: Dialect) -> Iterator[Transcript]:
+    """Transcripts of its samples, those with findings too."""
+    yield from (dialect.lift(sample.document) for sample in acceptable_of(dialect.name))
+
+
 def is_within(field: str, claim: str) -> bool:
     return field == claim or field.startswith(f"{claim}.")
 
 
-def tried(claim: str, owner: str) -> Iterator[Transcript]:
+def tried(claim: str, dialect: Dialect) -> Iterator[Transcript]:
     """Transcripts with a field."""
     node, _, field = claim.partition(".")
     if node in MEDIA_KINDS:
@@ -188,7 +128,9 @@ def tried(claim: str, owner: str) -> Iterator[Transcript]:
     elif node == "settings":
         yield from (with_settings({field: value}) for value in SETTINGS)
     elif node == "opaque":
-        yield from with_part(Opaque(owner, {"type": "zz_new"}))
+        blocks = [Opaque(owner, NEW) for owner in dialect.owners]
+        yield from (Transcript([*ASKED, Message("event", [block])]) for block in blocks)
+        yield from (transcript for block in blocks for transcript in with_part(block))
     elif claim == "tool_result.isError":
         yield with_result(ToolResult("call_1", "look", "multimodal", [Text("a"), Text("b")], is_error=True))
         yield with_result(ToolResult("call_1", "look", "data", {"a": 1}, is_error=True))

@@ -26,7 +26,7 @@ from convcli.dialects.ag_ui.reading import Events
 from convcli.dialects.ag_ui.rules import RULES
 from convcli.dialects.ag_ui.writing import write
 from convcli.kit import custom, fitting, passes, results, sessions, streams
-from convcli.kit.supported import METADATA, TOOLS, TURNS, fields, media
+from convcli.kit.supported import TOOLS, TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Transcript
@@ -79,11 +79,10 @@ FIT = (
 )
 
 
-SUPPORTS = TURNS | TOOLS | METADATA | media()
+SUPPORTS = TURNS | TOOLS | media(names="data url fileId mediaType")
 SUPPORTS |= fields(
-    "id model createdAt updatedAt message.id message.parentId message.createdAt message.name message.model "
-    "message.stopReason message.usage message.error reasoning.summary refusal.text tool.strict tool.outputSchema "
-    "tool.annotations tool_call.rawArguments tool_result.name tool_result.isError tool_result.status"
+    "id model createdAt updatedAt message.id message.createdAt message.name message.stopReason "
+    "message.usage message.error tool_call.rawArguments tool_result.name tool_result.isError"
 )
 
 DIALECT = Dialect(

@@ -32,7 +32,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, keep_last_answer, roles, without
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import fused
-from convcli.kit.supported import TEXTS, counted, fields
+from convcli.kit.supported import SENT, TEXTS, counted, fields, lacking
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.dialect import Evidence as Evidence
@@ -141,8 +141,8 @@ DIALECT = Dialect(
     conventions=(policy.results_of(BLOCKS),),
     supports={
         "request": COMMON | common.SUPPORTS,
-        "list": COMMON | OF_ANSWERS,
-        "response": COMMON | OF_ANSWERS | fields("id model"),
+        "list": COMMON | OF_ANSWERS | fields("message.id message.model"),
+        "response": lacking(COMMON, SENT) | OF_ANSWERS | fields("id model"),
     },
     reasons={
         **REASONS,

@@ -31,7 +31,7 @@ from convcli.kit.fitting import without
 from convcli.kit.objects import Native, add_extras, as_object, drop_extras, get_extras, omit
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
-from convcli.kit.supported import TEXTS, counted, fields
+from convcli.kit.supported import SENT, TEXTS, counted, fields, lacking
 from convcli.kit.values import write_arguments
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.document import Rows
@@ -234,8 +234,8 @@ REPEATS = fields(
 """Repeated values: an index is the order of the blocks, counts are totals, and cached tokens are added to the input."""
 
 
-SUPPORTS = TEXTS | BLOCKS.supports() | counted(USAGE)
-SUPPORTS |= fields("id model message.id message.model message.stopReason message.error")
+SUPPORTS = TEXTS | lacking(BLOCKS.supports(), SENT) | counted(USAGE)
+SUPPORTS |= fields("id model message.stopReason message.error")
 
 DIALECT = Dialect(
     name=NAME,

@@ -35,7 +35,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import drop_empty_tools, keep_answers, keep_last_answer, response_if_answered, roles, without
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.passes import fused
-from convcli.kit.supported import TOOLS, counted, fields
+from convcli.kit.supported import SENT, TOOLS, counted, fields, lacking
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import Message, Transcript
@@ -174,7 +174,7 @@ DIALECT = Dialect(
     supports={
         "request": SUPPORTS | TOOLS | common.SETTINGS.supports() | fields("model toolChoice tool.strict"),
         "list": SUPPORTS,
-        "response": SUPPORTS | counted(USAGE) | {"message.stopReason"},
+        "response": lacking(SUPPORTS, SENT) | counted(USAGE) | {"message.stopReason"},
     },
     reasons={
         **REASONS,

@@ -38,6 +38,7 @@ from convcli.families.rows.thoughts import JOINT, one_thought, without
 from convcli.kit import custom, fitting, results
 from convcli.kit.definitions import described
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
+from convcli.kit.supported import lacking
 from convcli.model.dialect import Dialect, Evidence, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import MEDIA_KINDS, Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
@@ -204,6 +205,13 @@ def _fit(name: str, family: Family) -> tuple[Pass, ...]:
     return (*fused(*passes), fitting.settle_by_reading_back(lift, write, name))
 
 
+def _supports(name: str, family: Family) -> frozenset[str]:
+    """Returns the fields that the texts of a family have marks for."""
+    marked = training.SUPPORTS | ({"tool_call.id"} if name == "mistral" else set())
+    marked = marked if family.tools else lacking(marked, "tools tool")
+    return lacking(marked, "reasoning tool_call tool_result") if name == "gemma" else marked
+
+
 # ---------------------------------------------------------------- rules
 
 
@@ -225,7 +233,7 @@ REASONS: dict[str, str] = {
     "message.name": "only the head of a user may have a name, which is one word",
     "moved": "the calls of a turn stand behind its text, and results behind their calls",
     "text": "a turn has one text without the family's marks",
-    "reasoning": "a turn has one thought without the family's marks",
+    **dict.fromkeys(("reasoning", "reasoning.text"), "a turn has one thought without the family's marks"),
     "reasoning.metadata": "a thought is text only",
     "tools": "convcli knows no section for tools in this family, or their text would not be read back",
     "tool": "convcli knows no section for tools in this family, or their text would not be read back",
@@ -256,7 +264,7 @@ DIALECT = Dialect(
     write=write,
     rules=(Rule(("wrong-format", "invalid-arguments"), _find_unread), for_outputs(turns.some_message())),
     conventions=(ROW_TEXTS,),
-    supports=training.SUPPORTS,
+    supports={name: _supports(name, family) for name, family in FAMILIES.items()},
     reasons=REASONS,
     form_reasons={"gemma-4": {**REASONS, "tool.parameters": GEMMA_SCHEMA}},
 )

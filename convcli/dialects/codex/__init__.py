@@ -41,7 +41,7 @@ from convcli.families.responses.parts import RESULTS
 from convcli.kit import sessions
 from convcli.kit.ids import is_uuid
 from convcli.kit.objects import Native
-from convcli.kit.supported import TOOLS, fields
+from convcli.kit.supported import TOOLS, fields, lacking
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -137,8 +137,9 @@ RULES = (
 )
 
 
-SUPPORTS = COMMON | ROW.supports("message") | HEADER.supports() | TOOLS
-SUPPORTS |= fields("model message.replaces message.model message.usage message.provider tool_result.isError")
+SUPPORTS = lacking(COMMON, "document refusal") - {"image.fileId"}
+SUPPORTS |= ROW.supports("message") | HEADER.supports() | TOOLS
+SUPPORTS |= fields("message.replaces message.model message.usage message.provider")
 
 DIALECT = Dialect(
     name=NAME,

@@ -33,7 +33,7 @@ from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.settings import BUDGET, Setting, Settings, in_snake_case
-from convcli.kit.supported import counted, fields, media
+from convcli.kit.supported import SENT, counted, fields, lacking, media
 from convcli.kit.values import pairs, put_counts, take_counts, usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
@@ -298,7 +298,7 @@ RULES = (
     for_requests(tools.typed()),
 )
 
-SUPPORTS = tables.COMMON | media("image", "data url detail")
+SUPPORTS = lacking(tables.COMMON, "refusal") | media("image", "data url detail")
 
 DIALECT = Dialect(
     name=NAME,
@@ -316,7 +316,7 @@ DIALECT = Dialect(
     supports={
         "request": SUPPORTS | tables.OF_REQUESTS | SETTINGS.supports() | {"settings.reasoningEffort"},
         "list": SUPPORTS,
-        "response": SUPPORTS | counted(COUNTS) | fields("id message.stopReason"),
+        "response": lacking(SUPPORTS, SENT) | counted(COUNTS) | fields("id message.stopReason"),
     },
     reasons={
         **REASONS,

@@ -28,7 +28,7 @@ from convcli.kit.results import has_failed, has_media, in_words, separate_result
 from convcli.kit.runs import Run, add_parts, only_turn
 from convcli.kit.sessions import events as session_events
 from convcli.kit.sessions import keep_active_branch, put_results_before_events
-from convcli.kit.supported import TURNS, counted, fields, media
+from convcli.kit.supported import CALLS, OPAQUE, TEXTS, counted, fields
 from convcli.kit.values import paths, take_counts, usage_places
 from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Convention, Dialect
@@ -212,11 +212,8 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return ("error" if result.is_error else "text", in_words(result))
 
 
-SUPPORTS = TURNS | media() | counted(STATS)
-SUPPORTS |= fields(
-    "id model head createdAt updatedAt message.createdAt message.stopReason message.error reasoning.summary "
-    "reasoning.metadata tool_result.isError"
-)
+SUPPORTS = TEXTS | CALLS | OPAQUE | counted(STATS)
+SUPPORTS |= fields("id model createdAt updatedAt message.createdAt message.stopReason message.error")
 
 DIALECT = Dialect(
     name=NAME,
@@ -262,6 +259,7 @@ DIALECT = Dialect(
         **dict.fromkeys(MEDIA_KINDS, "messages in Gemini CLI streams are text"),
         "tool_call.rawArguments": "arguments in Gemini CLI streams are an object",
         "tool_result.name": "a tool result in a Gemini CLI stream has only the id of its call",
+        "tool_result.isError": "a failed tool result in a Gemini CLI stream is one text",
         "tool_result.status": "a tool result in a Gemini CLI stream is a success or an error",
     },
     places={

@@ -28,7 +28,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.renaming import WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.results import ResultTexts, one_result_each, result_of, separate_results
-from convcli.kit.supported import TURNS, fields, media
+from convcli.kit.supported import CALLS, TEXTS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.usage import COST
 from convcli.kit.values import counts, paths, usage_places
@@ -221,8 +221,8 @@ PROGRAM = Program(
     directory=_directory,
 )
 
-SUPPORTS = TURNS | media("image document", "url path") | ROW.supports("message")
-SUPPORTS |= fields("message.model message.cost message.usage reasoning.metadata tool_result.name")
+SUPPORTS = TEXTS | CALLS | media("image document", "url path") | ROW.supports("message")
+SUPPORTS |= fields("message.model message.cost message.usage reasoning.text reasoning.metadata tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,

@@ -37,7 +37,7 @@ from convcli.dialects.langchain.messages import (
 from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
-from convcli.kit.supported import CALLS, METADATA, TEXTS, TOOLS, counted, fields
+from convcli.kit.supported import CALLS, TEXTS, TOOLS, counted, fields
 from convcli.kit.values import paths, usage_places, with_total
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Transcript
@@ -106,7 +106,7 @@ FIT = {
     for form in INNER
 }
 
-SUPPORTS = TEXTS | METADATA | BLOCKS.supports() | CALLS | TURN.supports("message") | counted(USAGE)
+SUPPORTS = TEXTS | BLOCKS.supports() | CALLS | TURN.supports("message") | counted(USAGE)
 SUPPORTS |= fields(
     "image.detail message.model message.stopReason message.provider tool_call.rawArguments tool_result.name "
     "tool_result.isError"
@@ -126,12 +126,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    supports={
-        form: SUPPORTS | TOOLS | fields("tool.strict tool.outputSchema tool.annotations")
-        if form == "logged"
-        else SUPPORTS
-        for form in INNER
-    },
+    supports={form: SUPPORTS | TOOLS | {"tool.strict"} if form == "logged" else SUPPORTS for form in INNER},
     reasons={
         "message.usage": "LangChain token counts need input, output and their sum",
         "moved": "in LangChain, calls follow the content, with invalid JSON last",

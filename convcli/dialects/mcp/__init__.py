@@ -36,7 +36,7 @@ from convcli.kit import fitting, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.supported import CALLS, LIST, fields, media
+from convcli.kit.supported import CALLS, LIST, SENT, fields, lacking, media
 from convcli.kit.supported import TOOLS as TOOL_FIELDS
 from convcli.kit.texts import text_of
 from convcli.model.branches import active
@@ -232,14 +232,17 @@ def _write_answer(transcript: Transcript, _: Native) -> Native:
 _WRITE = {"tools": _write_list, "result": _write_result, "request": _write_request, "response": _write_answer}
 
 
-COMMON = LIST | CALLS | media(names="data url text mediaType") | fields("tool_result.isError")
-WITH_TOOLS = COMMON | TOOL_FIELDS | fields("tool.title tool.outputSchema tool.annotations")
+SAMPLED = media("image audio", "data mediaType")
+RESULTS = LIST | fields("tool_result.kind tool_result.value tool_result.isError")
+RESULTS |= media(names="data url text mediaType")
+TURNS = RESULTS | CALLS
+DEFINED = TOOL_FIELDS | fields("tool.title tool.outputSchema tool.annotations")
 SUPPORTS = {
-    "request": WITH_TOOLS | fields("model toolChoice settings.temperature settings.maxOutputTokens settings.stop"),
-    "tools": WITH_TOOLS,
-    "list": WITH_TOOLS,
-    "result": COMMON - {"tool_result.toolCallId"},
-    "response": COMMON | fields("model message.stopReason"),
+    "request": TURNS | DEFINED | fields("model toolChoice settings.temperature settings.maxOutputTokens settings.stop"),
+    "tools": LIST | DEFINED,
+    "list": LIST | DEFINED,
+    "result": RESULTS,
+    "response": lacking(TURNS, SENT) | SAMPLED | fields("model message.stopReason"),
 }
 
 DIALECT = Dialect(

@@ -56,7 +56,7 @@ from convcli.kit.objects import (
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, rename_tools_and_ids
 from convcli.kit.settings import Settings, in_snake_case
-from convcli.kit.supported import CALLS, LIST, TOOLS, counted, fields, media
+from convcli.kit.supported import CALLS, LIST, SENT, TOOLS, counted, fields, lacking, media
 from convcli.kit.values import usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.dialect import Evidence as Evidence
@@ -256,7 +256,7 @@ RULES = (
     *rows.RULES,
 )
 
-SUPPORTS = tables.COMMON | media("image", "data url detail") | media("audio", "data url mediaType")
+SUPPORTS = lacking(tables.COMMON, "refusal") | media("image", "data url detail") | media("audio", "data url mediaType")
 SUPPORTS |= media("document", "data url fileId") | {"tool_result.name"}
 OF_ROWS = LIST | TOOLS | CALLS
 OF_ROWS |= fields("message.weight tool.strict tool_call.rawArguments tool_result.name")
@@ -278,7 +278,7 @@ DIALECT = Dialect(
     supports={
         "request": SUPPORTS | tables.OF_REQUESTS | SETTINGS.supports(),
         "list": SUPPORTS,
-        "response": SUPPORTS | counted(USAGE) | fields("id createdAt model message.stopReason"),
+        "response": lacking(SUPPORTS, SENT) | counted(USAGE) | fields("id head createdAt model message.stopReason"),
         rows.FORM: OF_ROWS,
     },
     reasons={

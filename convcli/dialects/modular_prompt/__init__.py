@@ -42,7 +42,7 @@ from convcli.kit.passes import on_messages as on_messages
 from convcli.kit.renaming import identifiers, rename_tools_and_ids
 from convcli.kit.results import apply_convention, one_result_each
 from convcli.kit.settings import Settings
-from convcli.kit.supported import TOOLS, TURNS, counted, fields, media
+from convcli.kit.supported import CALLS, OPAQUE, SENT, TEXTS, TOOLS, counted, fields, lacking, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.dialect import Convention, Dialect, Options
@@ -233,7 +233,7 @@ RULES = (
     for_requests(turns.stopped_with(*FINISH_OF, form="result")),
 )
 
-SUPPORTS = TURNS | media("image", "data url path") | media("audio video document", "path mediaType")
+SUPPORTS = TEXTS | CALLS | media("image", "data url path") | media("audio video document", "path mediaType")
 SUPPORTS |= fields("tool_call.metadata tool_result.name")
 
 DIALECT = Dialect(
@@ -249,9 +249,9 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     supports={
-        "request": SUPPORTS | TOOLS | SETTINGS.supports() | fields("toolChoice tool.strict message.name"),
-        "list": SUPPORTS | {"message.name"},
-        "result": SUPPORTS | counted(USAGE) | {"message.stopReason"},
+        "request": SUPPORTS | OPAQUE | TOOLS | SETTINGS.supports() | fields("toolChoice tool.strict message.name"),
+        "list": SUPPORTS | OPAQUE | {"message.name"},
+        "result": lacking(SUPPORTS, SENT) | counted(USAGE) | fields("reasoning.text message.stopReason"),
     },
     repeats=frozenset(("/toolChoice/type",)),
     reasons={

@@ -41,7 +41,7 @@ from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.results import one_result_each, results_behind_calls
 from convcli.kit.settings import Setting, Settings, in_snake_case
-from convcli.kit.supported import CALLS, TEXTS, TOOLS, counted, fields, media
+from convcli.kit.supported import CALLS, TEXTS, TOOLS, counted, fields, lacking, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
@@ -237,7 +237,7 @@ DIALECT = Dialect(
     supports={
         "request": SUPPORTS | TOOLS | SETTINGS.supports() | OPTIONS.supports() | {"model"},
         "list": SUPPORTS,
-        "response": SUPPORTS | counted(COUNTS) | fields("model createdAt message.stopReason"),
+        "response": lacking(SUPPORTS, "tool_result") | counted(COUNTS) | fields("model createdAt message.stopReason"),
     },
     repeats=frozenset(("/messages/*/tool_calls/*/function/index", "/message/tool_calls/*/function/index")),
     reasons={

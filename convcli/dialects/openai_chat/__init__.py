@@ -34,7 +34,7 @@ from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import fused
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.supported import fields
+from convcli.kit.supported import SENT, fields, lacking
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import keys, links, models, tools, turns
@@ -116,7 +116,7 @@ ANSWER = fused(rename_tools_and_ids(NAMES, IDS), *of_answers(ANSWERS, *parts_of_
 PLAIN_MESSAGES = fused(NO_REASONING, *MESSAGES)
 FIT = {"request": PLAIN_MESSAGES, "list": PLAIN_MESSAGES, RESPONSE: ANSWER, COMPATIBLE: MESSAGES}
 
-COMMON = tables.COMMON | tables.MEDIA | fields("message.name tool_call.custom")
+COMMON = tables.COMMON | tables.MEDIA | tables.ANSWERED | fields("message.name tool_call.custom")
 REQUESTED = COMMON | OF_REQUESTS | common.REQUEST_SETTINGS.supports() | {"tool.custom"}
 
 RULES = (
@@ -159,14 +159,15 @@ DIALECT = Dialect(
     without_clean_messages=without_clean_messages,
     conventions=(RESULTS,),
     supports={
-        "request": REQUESTED,
-        "list": COMMON,
-        RESPONSE: COMMON | OF_ANSWERS,
+        "request": lacking(REQUESTED, "reasoning"),
+        "list": lacking(COMMON, "reasoning"),
+        RESPONSE: lacking(COMMON, SENT) | tables.ANSWERED | OF_ANSWERS,
         COMPATIBLE: REQUESTED,
     },
     reasons={
         **REASONS,
         "reasoning": "only requests of the form compatible can send it back",
+        "reasoning.text": "a message has one text of thinking",
         "settings.responseFormat.name": "Chat Completions requires a name for the response schema",
         "settings.modalities": "Chat Completions answers are text or audio",
         "audio.mediaType": "input audio is WAV or MP3, and answered audio has no media type",

@@ -44,7 +44,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, keep_parts_of_roles, sort_parts, without
 from convcli.kit.objects import Native, add_extras, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
-from convcli.kit.supported import fields, media
+from convcli.kit.supported import SENT, fields, lacking
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
@@ -197,8 +197,8 @@ REPEATED = fields(
 )
 """What every chunk repeats."""
 
-SUPPORTS = tables.COMMON | tables.OF_ANSWERS | media("audio", "data") | media("image video document")
-SUPPORTS |= fields("message.error tool_call.custom tool_result.name tool_result.isError tool_result.status")
+SUPPORTS = lacking(tables.COMMON, f"opaque {SENT}") | tables.OF_ANSWERS | tables.ANSWERED
+SUPPORTS |= fields("message.error tool_call.custom")
 
 DIALECT = Dialect(
     name=NAME,

@@ -298,9 +298,9 @@ FIT = {
 }
 
 SUPPORTS = TEXTS | CALLS | PARTS.supports()
-SUPPORTS |= fields("message.name message.provider message.stopReason")
+SUPPORTS |= fields("message.name message.stopReason")
 OF_ATTRIBUTES = TOOL_FIELDS | SETTINGS.supports()
-OF_ATTRIBUTES |= fields("id model message.id message.model message.usage tool.strict")
+OF_ATTRIBUTES |= fields("id model message.provider message.id message.model message.usage tool.strict")
 
 DIALECT = Dialect(
     name=NAME,

@@ -240,7 +240,7 @@ SUPPORTS = (
     | CONTENT.supports()
     | RESPONSE.supports()
     | ANSWER.supports("message")
-    | media(names="data url fileId mediaType")
+    | media(names="data url mediaType")
 )
 SUPPORTS |= fields(
     "message.usage message.cost reasoning.text reasoning.metadata tool_result.name tool_result.isError "

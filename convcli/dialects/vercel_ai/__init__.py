@@ -113,9 +113,9 @@ DIALECT = Dialect(
     ),
     conventions=(SHOWN,),
     supports={
-        "model": SUPPORTS,
+        "model": SUPPORTS | {"tool_result.isError"},
         "ui": SUPPORTS | {"message.id"},
-        "roo": SUPPORTS | fields("message.createdAt message.replaces reasoning.summary"),
+        "roo": SUPPORTS | fields("message.createdAt message.replaces reasoning.summary tool_result.isError"),
     },
     reasons={
         **REASONS,

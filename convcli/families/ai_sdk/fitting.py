@@ -61,8 +61,7 @@ COMMON = (
 
 SUPPORTS = TURNS | media(names="data url mediaType name metadata")
 SUPPORTS |= fields(
-    "text.metadata reasoning.metadata tool_call.metadata tool_call.rawArguments tool_result.name "
-    "tool_result.isError tool_result.status"
+    "text.metadata reasoning.metadata tool_call.metadata tool_call.rawArguments tool_result.name tool_result.status"
 )
 REASONS: dict[str, str] = {
     "tool_result": "a UI message stores a result in the part of its call",

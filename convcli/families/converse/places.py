@@ -31,6 +31,7 @@ REASONS = {
     "message.usage.reasoningTokens": "Converse does not count reasoning tokens separately",
     "image": "Converse accepts images in user messages only: PNG, JPEG, GIF or WebP, as base64 or in S3",
     "document.name": "Converse document names are letters, digits, spaces and -()[], unique in the request",
+    **dict.fromkeys(("audio.mediaType", "video.mediaType"), "Converse names a format, not a media type"),
     "audio": "Converse accepts audio in user messages only: of a known format, as base64 or in S3",
     "video": "Converse accepts video in user messages only: of a known format, as base64 or in S3",
     **dict.fromkeys(

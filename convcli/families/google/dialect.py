@@ -40,10 +40,15 @@ def dialect(
         rules=rules(service, *of_roles),
         without_clean_messages=partial(without_clean_contents, service=service),
         conventions=places.CONVENTIONS,
-        supports=places.SUPPORTS_BY_FORM,
+        supports=_supports(service),
         reasons=places.LOSSES,
         places=places.PLACES,
         envelope=places.ENVELOPE,
         repeats=places.REPEATS,
         family=service.owner,
     )
+
+
+def _supports(service: Service) -> dict[str, frozenset[str]]:
+    tier = set() if f"request.{documents.TIER}" in service.unsupported else {"settings.serviceTier"}
+    return {form: names | (tier if form == "request" else set()) for form, names in places.SUPPORTS_BY_FORM.items()}

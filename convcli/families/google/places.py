@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli.families.google import config
 from convcli.families.google.results import express
-from convcli.kit.supported import METADATA, TOOLS, TURNS, counted, fields, media
+from convcli.kit.supported import METADATA, TOOLS, TURNS, counted, fields, lacking, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Path
@@ -73,10 +73,12 @@ SUPPORTS |= fields("tool_result.name tool_result.isError")
 SUPPORTS_BY_FORM = {
     "request": SUPPORTS
     | TOOLS
-    | fields("model head toolChoice tool.outputSchema settings.serviceTier")
+    | fields("model toolChoice tool.outputSchema")
     | {f"settings.{name}" for name in SETTING_KEYS},
-    "response": SUPPORTS | counted(config.COUNTS) | fields("id createdAt model message.stopReason"),
-    "list": SUPPORTS | {"head"},
+    "response": lacking(SUPPORTS, "tool_result")
+    | counted(config.COUNTS)
+    | fields("id head createdAt model message.stopReason"),
+    "list": SUPPORTS,
 }
 
 USAGE = ("..", "..", "..", "usageMetadata")

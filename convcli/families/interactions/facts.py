@@ -10,7 +10,8 @@ from convcli.model.transcript import Path
 
 OF_RESPONSES = counted(USAGE) | fields("id createdAt updatedAt model message.stopReason message.error")
 OF_REQUESTS = TOOLS | fields("model toolChoice")
-COMMON = ITEMS | CALLS | steps.blocks_of("").supports() | fields("tool_result.name tool_result.isError")
+COMMON = ITEMS | CALLS | (steps.blocks_of("").supports() - {"tool_call.rawArguments"})
+COMMON |= fields("tool_result.name tool_result.isError")
 """Fields that every form has."""
 
 PLACES: dict[str, Path] = {

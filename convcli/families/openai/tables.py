@@ -5,8 +5,8 @@ from __future__ import annotations
 from convcli.families.openai.calls import CALLS
 from convcli.families.openai.parts import parts_of
 from convcli.families.openai.request import REQUEST_SETTINGS, TOOLS, USAGE
-from convcli.kit.supported import SOURCES, TURNS, counted, fields, media
 from convcli.kit.supported import TOOLS as TOOL_FIELDS
+from convcli.kit.supported import TURNS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
@@ -38,9 +38,11 @@ PLACES: dict[str, Path] = {
 
 COMMON = TURNS | fields("refusal.text tool_call.rawArguments")
 """Fields that all of their messages have."""
-MEDIA = media("image", "data url fileId detail") | media("audio", SOURCES) | media("document", "data url fileId name")
-"""The media of Chat Completions."""
-OF_ANSWERS = fields("id createdAt model message.stopReason") | counted(USAGE)
+MEDIA = media("image", "data url detail") | media("audio", "data mediaType") | media("document", "data fileId name")
+"""The media that Chat Completions accepts."""
+ANSWERED = media("audio", "data fileId")
+"""The media of its answers, which may be sent back."""
+OF_ANSWERS = fields("id head createdAt model message.stopReason") | counted(USAGE)
 OF_REQUESTS = TOOL_FIELDS | fields("model toolChoice tool.strict")
 
 REASONS = {
