@@ -12,7 +12,7 @@ from convcli.dialects.openai_chat_stream import DIALECT as STREAM
 from convcli.engine import pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Reasoning, Refusal, Text, ToolCall, Transcript
+from convcli.model.transcript import Message, Opaque, Reasoning, Refusal, Text, ToolCall, Transcript
 from convcli.testing import assert_writes
 
 DONE = "[DONE]"
@@ -170,6 +170,11 @@ def test_each_content_filter_result_of_a_choice_is_kept() -> None:
     [message] = lift(*rows, chunk({}, "stop"), DONE).messages
     choice = (message.extras or {})["openai-chat"]["choice"]
     assert [choice["content_filter_results"], choice["former"]["content_filter_results"]] == [results[1], results[:1]]
+
+
+def test_a_block_of_an_unknown_type_is_no_call_of_an_answer() -> None:
+    unknown = Opaque("openai-chat", {"id": "call_1", "type": "zz_new"})
+    assert chunks(Message("assistant", [Text("Hi."), unknown])) == chunks(Message("assistant", [Text("Hi.")]))
 
 
 @pytest.mark.parametrize("key", ["p", "obfuscation"])

@@ -27,7 +27,6 @@ from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.dialects.openai_chat_stream.writing import chunks
 from convcli.families.openai import request as common
 from convcli.families.openai import tables
-from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.messages import lift_message, write_message
 from convcli.families.openai.parts import write_answer_audio
 from convcli.families.openai.response import (
@@ -115,12 +114,10 @@ def _keep_keys(extras: Extras | None, keys: tuple[str, ...]) -> Extras | None:
 
 
 def _keep_answer_parts(part: Part, message: Message) -> Part | None:
-    """Drops media other than audio answers, and unknown blocks other than calls, which have an id."""
+    """Drops media other than audio answers, and unknown blocks: a delta has only calls of functions and tools."""
     if isinstance(part, Media):
         return part if part.type == "audio" and write_answer_audio(part, SIBLING) is not None else None
-    if isinstance(part, Opaque):
-        return part if part.dialect == SIBLING and isinstance(part.value, dict) and "id" in part.value else None
-    return part
+    return None if isinstance(part, Opaque) else part
 
 
 def _join_same_parts(message: Message) -> Message:
@@ -142,11 +139,8 @@ def _add_finish_reason(message: Message) -> Message:
     """Adds a finish reason to a choice without one."""
     if message.stop_reason is not None:
         return message
-    return replace(message, stop_reason="tool_calls" if any(map(_is_call, message.parts)) else "stop")
-
-
-def _is_call(part: Part) -> bool:
-    return isinstance(part, (ToolCall, Opaque))
+    has_calls = any(isinstance(part, ToolCall) for part in message.parts)
+    return replace(message, stop_reason="tool_calls" if has_calls else "stop")
 
 
 def _keep_first_error(messages: list[Message]) -> list[Message]:
@@ -182,7 +176,7 @@ FIT = fused(
     on_parts(_keep_answer_parts, "opaque", *MEDIA),
     custom.calls,
     on_each_message(_join_same_parts),
-    sort_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
+    sort_parts("reasoning", "text", "refusal", "audio", "tool_call"),
     on_each_message(_add_finish_reason),
     keep_known_finish(ANSWERS, kept=("error",)),
     on_messages(_keep_first_error),

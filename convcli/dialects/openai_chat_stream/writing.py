@@ -77,11 +77,7 @@ def _text(content: Any, kind: str) -> str:
 
 def _call_deltas(call: Native, index: int, size: int) -> Iterator[Native]:
     kind = call.get("type") or "function"
-    body = call.get(kind)
-    if kind not in BODIES or not isinstance(body, dict):
-        yield {"tool_calls": [{"index": index, **call}]}
-        return
-    key = BODIES[kind]
+    body, key = call[kind], BODIES[kind]
     text = body.get(key) or ""
     yield {"tool_calls": [{"index": index, **call, kind: {**body, key: ""}}]}
     for piece in fragments(text, size):
