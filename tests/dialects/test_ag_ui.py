@@ -71,6 +71,14 @@ def test_thoughts_precede_the_text_of_their_turn_and_interleaved_texts_stay_sepa
     assert [part.text for message in messages for part in message.parts if isinstance(part, Text)] == ["12", "34"]
 
 
+def test_the_id_of_a_group_without_thoughts_is_kept() -> None:
+    events = [{"type": f"REASONING_{step}", "messageId": "g"} for step in ("START", "END")]
+    transcript = lift(*events, *text("m", "Hi."))
+    assert [part.value for message in transcript.messages[:2] for part in message.parts] == events  # type: ignore[union-attr]
+    assert AG_UI.lower(transcript, Options()) == [BEGIN, *events, *text("m", "Hi."), END]
+    assert events[0] in [part.value for message in lift(events[0]).messages for part in message.parts]  # type: ignore[union-attr]
+
+
 def test_agent_input_is_read_once() -> None:
     messages = [message for message in lifted("two-runs").messages if message.role != "event"]
     assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]

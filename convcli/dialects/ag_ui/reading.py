@@ -23,6 +23,7 @@ class Events:
         self._last: dict[str, str] = {}
         self._group: str | None = None
         self._group_at: Path = ()
+        self._empty_group: tuple[Native, int] | None = None
 
     def take(self, event: Native, at: int) -> None:
         """Reads one event."""
@@ -93,6 +94,7 @@ class Events:
         if self._group not in (None, id_):
             add_extras(part, NAME, {"group": self._group})
             thread.context.origin.routes[at, "group"] = self._group_at
+        self._empty_group = None
         self._begin("thought", id_, turn, part)
 
     def more_thought(self, event: Native, at: int) -> None:
@@ -106,15 +108,27 @@ class Events:
 
     def group(self, event: Native, at: int) -> None:
         """Begins a group of thoughts; an event with other keys is kept as an event too."""
+        self._keep_empty_group()
         self._group, self._group_at = event.get("messageId") or "", (at, "messageId")
         if event.keys() - OF_GROUPS:
             self.thread.aside(event, at)
+        elif self._group:
+            self._empty_group = event, at
 
     def ungroup(self, event: Native, at: int) -> None:
-        """Ends a group of thoughts; an event with other keys is kept as an event too."""
-        if event.keys() - OF_GROUPS or (event.get("messageId") or "") != self._group:
+        """Ends a group of thoughts; an event with other keys is kept as an event too, as is that of an empty group."""
+        is_empty = self._keep_empty_group()
+        if is_empty or event.keys() - OF_GROUPS or (event.get("messageId") or "") != self._group:
             self.thread.aside(event, at)
         self._group = None
+
+    def _keep_empty_group(self) -> bool:
+        """Keeps the event that began a group without thoughts, as only thoughts name their group; True if there is
+        one."""
+        begun, self._empty_group = self._empty_group, None
+        if begun is not None:
+            self.thread.aside(*begun)
+        return begun is not None
 
     def encrypted(self, event: Native, at: int) -> None:
         """Keeps the value that must be sent back with a call, a thought or a message."""
@@ -168,6 +182,7 @@ class Events:
 
     def whole(self, last: int) -> Transcript:
         """Returns the transcript of all events so far."""
+        self._keep_empty_group()
         for part, pieces, places in self._pieces:
             text = "".join(pieces)
             self.thread.grown(part, places)
