@@ -32,7 +32,7 @@ CASES = 300 if tiers.is_exhaustive() else 20
 """The number of keys that are planted in a dialect."""
 TAKEN = {
     "agent-framework": "exception",  # .NET has no such key in a result, and Python means a failure by it
-    "codex": "content type",  # a header of the first generation, and a prompt that is an item
+    "codex": "content",  # a prompt that is an item
     "gemini-cli": "directories kind projectHash thoughts timestamp",  # rows that set keys of the session
     "haystack": "meta",  # `_meta` of older messages
     "langchain": "error",  # calls in OpenAI's shape: elsewhere it is the text of an invalid call

@@ -12,14 +12,16 @@ from msgspec.structs import replace
 
 from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, get_extras, omit
+from convcli.kit.objects import Native, get_extras, keep_apart, omit
 from convcli.kit.sessions import Repeats
 from convcli.kit.values import counts, is_count, read_arguments
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
 
 NAME = "codex"
 ROW = Envelope("timestamp=created_at ordinal type= payload= metadata")
-BARE = {"timestamp", "type", "payload"}
+OF_ROW = ("type", "payload")
+"""Keys that only rows have: the oldest files, which are one object, may have their own."""
+BARE = {"timestamp", *OF_ROW}
 """The keys of a row without other keys than its payload."""
 
 ITEM, META, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
@@ -76,7 +78,7 @@ def rows_of(document: Any) -> list[Row]:
     """Returns the rows of a rollout of either generation, or of a session with its items."""
     if isinstance(document, list):
         return [_row(i, native) for i, native in enumerate(document)]
-    other_keys = omit(document, "session", "items")
+    other_keys = keep_apart(omit(document, "session", "items"), OF_ROW)
     header = Row(("session",), META, document["session"], {**other_keys, "payload": document["session"]})
     return [header, *(Row(("items", i), ITEM, item, item) for i, item in enumerate(document["items"]))]
 

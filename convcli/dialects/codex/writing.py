@@ -14,7 +14,7 @@ from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
 from convcli.families.responses.turns import ItemWriter
-from convcli.kit.objects import Keys, Native, drop_extras, get_extras, omit
+from convcli.kit.objects import APART, Keys, Native, drop_extras, get_extras, omit
 from convcli.kit.texts import text_of
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
@@ -45,7 +45,7 @@ def write(transcript: Transcript, _: Options) -> Rows:
 
 def row(time: str | None, kind: str, payload: Native, other_keys: Native | None = None) -> Native:
     """Returns a row with its time (unless the extras have another), its type and its payload."""
-    return {"timestamp": time, "type": kind, "payload": payload, **(other_keys or {})}
+    return {"timestamp": time, "type": kind, "payload": payload, **omit(other_keys or {}, APART)}
 
 
 def write_rows(messages: list[Message], header: Native) -> list[Native]:
