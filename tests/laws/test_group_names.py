@@ -38,7 +38,6 @@ TAKEN = {
     "langchain": "error",  # calls in OpenAI's shape: elsewhere it is the text of an invalid call
     "librechat": "tokenCount",  # a tree is written as a list, whose counts are numbers
     "ms-swift": "message",  # calls as JSON in text
-    "openai-batch": "response",
     "otel-genai": "gen_ai.output.messages",  # an event that has another list of the answer
     "sharegpt": "label",  # on a row without an answer to rate
     "vercel-ai": "approval dynamic output providerExecuted providerMetadata state",  # calls of version 4

@@ -51,8 +51,9 @@ def lift_response(native: Native, context: LiftContext, answers: Answers) -> Tra
         common.lift_usage(native["usage"], context.messages[0], context.dialect, answers.usage)
     elif native.get("usage"):
         extras["usage"] = native["usage"]
+    unanswered = {}
     if not context.messages and "service_tier" in extras:  # it looks like a request, which has its own tier
-        extras[WITHOUT_ANSWER] = {"service_tier": extras.pop("service_tier")}
+        unanswered["service_tier"] = extras.pop("service_tier")
     if native.get("object") not in (None, OBJECT):
         extras["object"] = native["object"]
     created = native.get("created")
@@ -64,7 +65,7 @@ def lift_response(native: Native, context: LiftContext, answers: Answers) -> Tra
         model=native.get("model"),
         created_at=created_at,
         head=head,
-        extras=make_extras(context.dialect, extras),
+        extras=make_extras(context.dialect, extras, **{WITHOUT_ANSWER: unanswered}),
     )
 
 
