@@ -98,6 +98,20 @@ def test_arguments_that_are_no_object_are_those_of_an_invalid_call() -> None:
     assert lifted(*native)[0].parts == [ToolCall("a", "f", {}, raw_arguments="{oops")]
 
 
+def test_a_block_that_repeats_a_call_and_states_something_else_is_kept() -> None:
+    use = {"type": "tool_use", "id": "call_1", "name": "f", "input": {"n": 1}}
+    for block, kept in ((use, 0), ({**use, "args": "other"}, 1)):
+        [message] = lifted({"type": "ai", "content": [block], "tool_calls": [CALL]})
+        assert [part.value for part in message.parts if isinstance(part, Opaque)] == [block] * kept
+
+
+def test_a_logged_message_with_the_name_of_a_tool_as_role_keeps_another_name() -> None:
+    [_, message] = lifted(
+        {"type": "ai", "content": "", "tool_calls": [CALL]}, {"role": "f", "name": "g", "content": "3"}
+    )
+    assert message.name == "g"
+
+
 def test_an_invalid_call_counts_as_one_which_its_result_answers() -> None:
     valid = {"type": "tool_call", "id": "a", "name": "f", "args": {}}
     invalid = {"type": "invalid_tool_call", "id": "b", "name": "g", "args": "{oops"}

@@ -115,7 +115,7 @@ def _typed(native: Native, context: LiftContext) -> Native:
     body = omit(native, "role")
     if role in LOGGED:
         return {"type": LOGGED[role], **body}
-    is_tool = context.pairing.awaits(role)
+    is_tool = context.pairing.awaits(role) and body.get("name") in (None, "", role)
     return {"type": "tool", **body, "name": role} if is_tool else {"type": "chat", **native}
 
 
@@ -197,9 +197,10 @@ def _repeats(native: Native, calls: Iterable[Part]) -> bool:
     if isinstance(native.get("function"), dict):
         part = _lift_openai(native, alone)
     else:
-        input_ = native.get("input", native.get("args"))
-        others = omit(native, "input")
-        part = _lift_call({**others, "args": input_}, "tool_calls", alone)
+        others = {"args" if key == "input" else key: value for key, value in native.items()}
+        if len(others) < len(native):  # it has two inputs
+            return False
+        part = _lift_call(others, "tool_calls", alone)
     return any(part == call and exact_json.exact(_arguments(part), _arguments(call)) for call in calls)
 
 
