@@ -112,6 +112,13 @@ def test_an_output_has_its_own_type(output: Any, kind: Any, value: Any, fields: 
     assert pipeline.lower(DIALECT.lift(document), DIALECT).document == document
 
 
+def test_an_output_keeps_a_key_of_another_type() -> None:
+    for output in ({"type": "text", "value": "x", "reason": "y"}, {"type": "execution-denied", "value": "x"}):
+        part = {"type": "tool-result", "toolCallId": "a", "toolName": "f", "output": output}
+        document = [{"role": "assistant", "content": [CALL]}, {"role": "tool", "content": [part]}]
+        assert pipeline.lower(DIALECT.lift(document), DIALECT).document == document
+
+
 def test_what_a_ui_message_cannot_store_of_a_result_is_reported() -> None:
     turn = Message("assistant", [ToolCall("a", "f", {})])
     result = Message("tool", [ToolResult("a", "f", "data", {"n": 1}, is_error=True)])

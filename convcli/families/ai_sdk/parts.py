@@ -224,12 +224,13 @@ def _pieces(rows: BlockRows, text: Block) -> BlockTable:
 
 
 DENIED = "denied"
+OUTPUT, OUTPUT_DENIED = Keys("type= value= reason"), Keys("type= value reason=")
+"""The keys of an output, and of one for a call that the user denied."""
 
 
 def lift_output(output: Native, result: ToolResult, context: LiftContext) -> Native | None:
     """Sets kind and value of a result from an output. Returns the extras."""
-    kind, value = output["type"], output.get("value")
-    keys = Keys("type value reason")
+    kind, value, keys = output["type"], output.get("value"), OUTPUT
     if kind in ("text", "error-text"):
         result.kind, result.value = ("text" if kind == "text" else "error"), value or ""
     elif kind in ("json", "error-json"):
@@ -241,7 +242,7 @@ def lift_output(output: Native, result: ToolResult, context: LiftContext) -> Nat
             [tables(context.dialect).inside.lift_inside(item, context) for item in value or ()],
         )
     else:
-        result.kind, result.value, result.status = "error", output.get("reason") or "", DENIED
+        result.kind, result.value, result.status, keys = "error", output.get("reason") or "", DENIED, OUTPUT_DENIED
     return keys.extra(output)
 
 
