@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from convcli.files.framing import Framing, Range, Record
+from convcli.files.json_values import JsonValues
 from convcli.files.packed import CountedFile, SeekableBytes, decompressed, within_bounds
 from convcli.model.errors import ContentError
 from convcli.wire.encodings import ARCHIVE, of_beginning
-from convcli.wire.exact_json import parse
 from convcli.wire.strict_json import DuplicateKeys
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ArchiveSource:
         import struct
         from zipfile import BadZipFile, ZipFile  # slow to import, and few files are archives
 
-        self.name, self._stored, self._file, self._keys = stored.name, stored, file, keys
+        self.name, self._stored, self._file, self._json = stored.name, stored, file, JsonValues(keys)
         self._bytes, self.lines = SeekableBytes(file), 0
         try:
             members = ZipFile(cast(IO[bytes], self._bytes)).infolist()
@@ -81,13 +81,18 @@ class ArchiveSource:
             try:
                 record.value = self._read(member)
             except ContentError as error:
-                place = f"in {member.filename}: " if member.filename.isprintable() else ""
-                record.error = ContentError(error.code, place + error.message, file=self.name, line=number)
+                record.error = self._in_sample(error, member, number)
+            repeated = self._json.take_repeated()
+            record.repeated = None if repeated is None else self._in_sample(repeated, member, number)
             yield record
 
     def ranges(self, size: int) -> Iterator[Range]:
         """Yields one range for the whole archive."""
         yield Range(0, 1, 0)
+
+    def _in_sample(self, error: ContentError, member: ZipInfo, number: int) -> ContentError:
+        place = f"in {member.filename}: " if member.filename.isprintable() else ""
+        return ContentError(error.code, place + error.message, file=self.name, line=number)
 
     def _read(self, member: ZipInfo) -> Any:
         packer = _METHODS.get(member.compress_type)
@@ -98,7 +103,7 @@ class ArchiveSource:
         text = b"".join(_as_long_as(member.file_size, chunks))
         if zlib.crc32(text) != member.CRC:
             raise self._damaged()
-        return parse(text, duplicate_keys=self._keys)
+        return self._json.parse(text, self.name)
 
     def _stored_bytes(self, member: ZipInfo) -> Iterator[bytes]:
         """Yields the stored bytes of a member, which follow its own header of variable length."""

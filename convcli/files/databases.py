@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from convcli.files.framing import Framing, Range, Record, open_stored
+from convcli.files.json_values import JsonValues
 from convcli.files.packed import CountedFile
 from convcli.files.program_databases import program_with
 from convcli.files.program_databases.query import Query
@@ -37,13 +38,13 @@ class DatabaseSource:
     def __init__(self, stored: CountedFile, chunks: Iterable[bytes] | None, keys: DuplicateKeys) -> None:
         from sqlite3 import Error
 
-        self.name, self._stored, self.lines = stored.name, stored, 0
+        self.name, self._stored, self._json, self.lines = stored.name, stored, JsonValues(keys), 0
         self._bytes = 0
         try:
             with ExitStack() as on_error:
                 self._database = open_database(stored.name) if chunks is None else database_of(chunks)
                 on_error.callback(self._database.close)
-                self._query = Query(self._database, keys, stored.name)
+                self._query = Query(self._database, self._json, stored.name)
                 self._program = program_with(self._query)
                 self._ids = self._all_ids()
                 on_error.pop_all()
@@ -94,8 +95,13 @@ class DatabaseSource:
             try:
                 record.value = self._session(id_)
             except ContentError as error:
-                record.error = ContentError(error.code, error.message, file=self.name, line=number, help=error.help)
+                record.error = self._in_session(error, number)
+            repeated = self._json.take_repeated()
+            record.repeated = None if repeated is None else self._in_session(repeated, number)
             yield record
+
+    def _in_session(self, error: ContentError, number: int) -> ContentError:
+        return ContentError(error.code, error.message, file=self.name, line=number, help=error.help)
 
     def ranges(self, size: int) -> Iterator[Range]:
         """Yields one range for the whole database."""

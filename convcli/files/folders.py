@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.files.framing import Framing, Range, Record
+from convcli.files.json_values import JsonValues
 from convcli.files.packed import CountedFile, may_wait
 from convcli.model.errors import ContentError
-from convcli.wire.exact_json import parse
 from convcli.wire.patterns import pattern
 from convcli.wire.strict_json import DuplicateKeys
 
@@ -51,7 +51,7 @@ class FolderSource:
     blank = 0
 
     def __init__(self, stored: CountedFile, keys: DuplicateKeys) -> None:
-        self.name, self._stored, self._keys, self.lines = stored.name, stored, keys, 0
+        self.name, self._stored, self._json, self.lines = stored.name, stored, JsonValues(keys), 0
         self._folder = os.path.dirname(self.name)
 
     def __enter__(self) -> FolderSource:
@@ -74,6 +74,7 @@ class FolderSource:
         record, self.lines = Record(before + 1, 0, 0, b""), 1
         try:
             record.value = self._document()
+            record.repeated = self._json.take_repeated()
         except ContentError as error:
             record.error = error
         yield record
@@ -98,7 +99,7 @@ class FolderSource:
             if may_wait(path):
                 raise ContentError("not-json", "this is not a regular file", file=path)
             with open(path, "rb") as file:
-                return parse(file.read(), duplicate_keys=self._keys)
+                return self._json.parse(file.read(), path)
         except OSError as error:
             raise ContentError("not-json", f"cannot be read: {error.strerror}", file=path) from error
         except ContentError as error:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from convcli.files.json_values import JsonValues
 from convcli.files.lines import BLANK, SSE_FIELDS, TEXT_MARK, Line, Omitted, sniff, split_lines, too_long
 from convcli.files.lines import Framing as Framing
 from convcli.files.members import split_members
@@ -74,11 +75,10 @@ class Source:
     def __init__(
         self, name: str, file: CountedFile, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys
     ) -> None:
-        self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
+        self.name, self._file, self._max_line, self._json = name, file, max_line, JsonValues(keys)
         self.framing: Framing
         self.framing, self.is_array, self._chunks = sniff(chunks, max_line)
         self._taken: list[bytes] | None = []
-        self._repeated: ContentError | None = None
         self.lines = self.blank = 0
 
     def __enter__(self) -> Source:
@@ -116,7 +116,7 @@ class Source:
         if self.framing == "json":
             value, raw = self.document()
             self.lines = 1
-            yield Record(1, 0, len(raw), raw, value, repeated=self._repeated)
+            yield Record(1, 0, len(raw), raw, value, repeated=self._json.take_repeated())
         else:
             records = self.records() if self.framing == "jsonl" else self.events()
             yield from (record for record in records if record.raw or record.error)
@@ -274,28 +274,16 @@ class Source:
     def _read(self, record: Record, begin: Position) -> None:
         try:
             record.value = self._parse(record.raw, begin)
-            record.repeated = self._repeated
+            record.repeated = self._json.take_repeated()
         except ContentError as error:
             record.error = error
 
     def _parse(self, raw: bytes, begin: Position) -> Any:
-        try:
-            if begin[2] and raw.startswith(BOM):
-                raise ContentError(
-                    "misplaced-bom",
-                    "a byte order mark is not allowed here",
-                    line=begin[0],
-                    column=begin[1],
-                    byte=begin[2],
-                )
-            self._repeated = None
-            return parse(raw, start=begin)
-        except ContentError as error:
-            error.file = self.name
-            if error.code != "duplicate-key" or self._keys == "error":
-                raise
-            self._repeated = error
-            return parse(raw, duplicate_keys=self._keys, start=begin)
+        if begin[2] and raw.startswith(BOM):
+            line, column, byte = begin
+            message = "a byte order mark is not allowed here"
+            raise ContentError("misplaced-bom", message, file=self.name, line=line, column=column, byte=byte)
+        return self._json.parse(raw, self.name, begin)
 
 
 def open_source(

@@ -20,7 +20,7 @@ from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.files.framing import Record
 from convcli.jobs import pairing
 from convcli.jobs.choosing import has_documents
-from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read
+from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read, repeated_key
 from convcli.jobs.pairing import AnswerValue
 from convcli.jobs.presets import PRESETS as PRESETS
 from convcli.jobs.presets import Pattern as Pattern
@@ -195,6 +195,7 @@ class Picker:
         shell = without_members(record.value, self._wanted[0]) if self.keeps_shell else None
         inside, used, calls = "", set[str](), pairing.Calls([pick.at for pick in picked] if self.pairs else [])
         values = {pick.at: pick.value for pick in picked}
+        notes = () if record.repeated is None else (repeated_key(record.repeated),)
         for pick in sorted(picked, key=lambda pick: calls.order(pick.at)):
             if (inside and pick.at.startswith(inside)) or used.intersection(_ways(pick.at)):
                 continue  # the pattern points inside a document already picked
@@ -211,10 +212,11 @@ class Picker:
             document = Document(self._name, line, value, record.raw, dialect, outer.at + chosen.at, *rest)
             free = (AnswerValue(at, values[at]) for at in calls.answers(pick.at) if at not in used)
             used |= _answered(document, chosen.at, free)
+            document.notes = (*document.notes, *notes)
             if shell is not None:
                 document.notes = (*document.notes, *self._around(dialect, shell, line))
             yield document
-            shell = None
+            shell, notes = None, ()
 
     def _around(self, dialect: Dialect, shell: Any, line: int) -> Iterator[Finding]:
         """Yields what the dialect does not know around its transcripts."""

@@ -359,11 +359,15 @@ def test_equal_keys_are_refused_unless_the_last_is_asked_for(tmp_path: Path) -> 
     assert b"warning[duplicate-key]" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["lines.jsonl", "array.json"])
-def test_each_record_with_equal_keys_is_a_warning(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "at"), [("lines.jsonl", ""), ("array.json", ""), ("lines.jsonl", "/messages"), ("array.json", "/*")]
+)
+def test_each_record_with_equal_keys_is_a_warning(name: str, at: str, tmp_path: Path) -> None:
     record = '{"messages":[{"role":"user","content":"a","content":"b"}]}'
     text = "\n".join([record, record]) if name == "lines.jsonl" else f"[{record},{record}]"
-    done = run("validate", write(tmp_path / name, text), "--duplicate-keys", "last", "--output-format", "json")
+    picked = ["--at", at] if at else []
+    source = write(tmp_path / name, text)
+    done = run("validate", source, *picked, "--duplicate-keys", "last", "--output-format", "json")
     assert [one["code"] for one in json.loads(done.stdout)["findings"]] == ["duplicate-key"] * 2
 
 

@@ -66,6 +66,15 @@ def test_an_archive_that_is_compressed_once_more_is_read_too(tmp_path: Path) -> 
     assert [record.value for record in read(tmp_path / "a.eval.gz", gzip.compress(archive()))] == SAMPLES
 
 
+def test_a_sample_with_a_key_twice_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.eval").write_bytes(archive([SAMPLES[0], b'{"id": 1, "id": 2}']))
+    with open_input(str(tmp_path / "a.eval"), duplicate_keys="last") as source:
+        first, second = source.each()
+    assert (first.repeated, second.value) == (None, {"id": 2})
+    assert second.repeated is not None
+    assert (second.repeated.line, "samples/1_epoch_1.json" in second.repeated.message) == (2, True)
+
+
 @pytest.mark.parametrize("other_keys", ["header.json", "_journal/start.json"])
 def test_an_archive_that_is_still_written_has_no_header_yet(tmp_path: Path, other_keys: str) -> None:
     assert len(read(tmp_path / "a.eval", archive(other_keys=other_keys))) == 3

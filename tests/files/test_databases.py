@@ -121,6 +121,16 @@ def test_a_session_with_broken_json_does_not_stop_the_others(goose: Path) -> Non
     assert whole.error is None
 
 
+def test_a_session_with_a_key_twice_says_so(goose: Path) -> None:
+    with sqlite3.connect(goose) as connection:
+        content = """[{"type":"text","text":"Hi.","text":"Ho."}]"""
+        connection.execute("UPDATE messages SET content_json = ? WHERE message_id = 'a'", [content])
+    connection.close()
+    with open_input(str(goose), duplicate_keys="last") as source:
+        repeated = [record.repeated for record in source.each()]
+    assert [None if error is None else (error.code, error.line) for error in repeated] == [("duplicate-key", 1), None]
+
+
 WARP = "CREATE TABLE ai_queries (input); CREATE TABLE terminal_panes (id);"
 
 

@@ -57,6 +57,16 @@ def test_the_file_of_a_broken_message_is_named(tmp_path: Path) -> None:
     assert (caught.value.code, caught.value.file) == ("not-json", str(broken))
 
 
+def test_the_file_with_a_key_twice_is_named(tmp_path: Path) -> None:
+    agent = write_session(tmp_path, RECORDED)
+    repeats = agent.parent / "messages" / "message_1.json"
+    repeats.write_text('{"a": 1, ' + repeats.read_text()[1:-1] + ', "a": 2}')
+    with open_input(str(agent), duplicate_keys="last") as source:
+        [record] = source.each()
+    assert record.repeated is not None
+    assert (record.repeated.code, record.repeated.file) == ("duplicate-key", str(repeats))
+
+
 def test_a_folder_lists_the_agents_of_a_session_and_none_of_the_pieces(tmp_path: Path) -> None:
     agent = write_session(tmp_path, RECORDED)
     assert [file.path for file in paths.find([str(tmp_path)])] == [str(agent)]

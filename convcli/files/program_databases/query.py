@@ -6,17 +6,16 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from convcli.files.json_values import JsonValues
 from convcli.files.packed import unpacked_value
 from convcli.files.sqlite import Database
-from convcli.wire.exact_json import parse
-from convcli.wire.strict_json import DuplicateKeys
 
 
 class Query:
-    """A database, with the options for its JSON strings."""
+    """A database, with the parser of its JSON strings."""
 
-    def __init__(self, database: Database, keys: DuplicateKeys, name: str) -> None:
-        self._database, self._keys, self._name = database, keys, name
+    def __init__(self, database: Database, parser: JsonValues, name: str) -> None:
+        self._database, self._json, self._name = database, parser, name
 
     def rows(self, statement: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yields the rows as objects, without nulls."""
@@ -32,7 +31,7 @@ class Query:
     def json(self, text: Any) -> Any:
         """Parses a JSON string, which may be stored as bytes; returns any other value unchanged."""
         data = text.encode() if isinstance(text, str) else text
-        return parse(data, duplicate_keys=self._keys) if isinstance(data, bytes) else data
+        return self._json.parse(data, self._name) if isinstance(data, bytes) else data
 
     def unpacked(self, data: bytes) -> str:
         """Returns a string that is packed by zstd."""
