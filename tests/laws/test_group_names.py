@@ -40,7 +40,7 @@ TAKEN = {
     "ms-swift": "message",  # calls as JSON in text
     "otel-genai": "gen_ai.output.messages",  # an event that has another list of the answer
     "sharegpt": "label",  # on a row without an answer to rate
-    "vercel-ai": "approval dynamic output providerExecuted providerMetadata state",  # calls of version 4
+    "vercel-ai": "approval dynamic output providerExecuted providerMetadata",  # calls of version 4
     "vscode-chat": "former kind",  # a log of changes, and Markdown in an object of its own
 }
 """Keys that mean something else where the dialect writes an object that it read in an older or shorter shape."""
