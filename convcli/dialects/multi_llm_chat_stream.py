@@ -160,7 +160,7 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     conventions=(CONVENTION,),
-    supports=LIST | CALLS | OPAQUE | fields("message.error tool_result.name"),
+    supports=LIST | CALLS | OPAQUE | fields("tool_result.name"),
     reasons={
         **dict.fromkeys(OTHER_MESSAGES, "a stream has only the messages since the last question"),
         "message.role": "a stream has only assistant messages and their results",

@@ -60,6 +60,9 @@ METADATA = dict.fromkeys(("thoughtSignature", "signature", "itemId", "encryptedC
 SETTINGS: list[Any] = [True, "auto", "24h", 1, 0.5, ["text"], {"type": "content", "content": "a"}, {"type": "omni"}]
 ASKED = [Message("user", [Text("Look.")])]
 LABELS: tuple[Literal["chosen", "rejected"], ...] = ("chosen", "rejected")
+SELDOM = frozenset(("head", "message.error"))
+"""Fields that the transcripts tried here have in the only way that some forms store: a head of several answers, and an
+error without other text. No claim is demanded."""
 MOST = 12
 """Transcripts that are tried before a field counts as one that comes back."""
 
@@ -83,7 +86,7 @@ def test_what_comes_back_from_all_transcripts_is_supported(name: str, form: str)
 def unstated(dialect: Dialect, form: str) -> list[str]:
     """The fields that a form does not claim to store, though they come back from all transcripts."""
     claims = dialect.supports_in(form)
-    others = [field for field in FIELDS if field not in TEXTS and not is_supported(field, claims)]
+    others = [field for field in FIELDS if field not in TEXTS | SELDOM and not is_supported(field, claims)]
     tries = {field: [*itertools.islice(tried(field, dialect), MOST)] for field in others}
     return [
         field

@@ -278,7 +278,7 @@ DIALECT = Dialect(
     supports={
         "request": SUPPORTS | tables.OF_REQUESTS | SETTINGS.supports(),
         "list": SUPPORTS,
-        "response": lacking(SUPPORTS, SENT) | counted(USAGE) | fields("id head createdAt model message.stopReason"),
+        "response": lacking(SUPPORTS, SENT) | counted(USAGE) | fields("id createdAt model message.stopReason"),
         rows.FORM: OF_ROWS,
     },
     reasons={

@@ -77,7 +77,7 @@ SUPPORTS_BY_FORM = {
     | {f"settings.{name}" for name in SETTING_KEYS},
     "response": lacking(SUPPORTS, "tool_result")
     | counted(config.COUNTS)
-    | fields("id head createdAt model message.stopReason"),
+    | fields("id createdAt model message.stopReason"),
     "list": SUPPORTS,
 }
 

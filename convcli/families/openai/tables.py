@@ -42,7 +42,7 @@ MEDIA = media("image", "data url detail") | media("audio", "data mediaType") | m
 """The media that Chat Completions accepts."""
 ANSWERED = media("audio", "data fileId")
 """The media of its answers, which may be sent back."""
-OF_ANSWERS = fields("id head createdAt model message.stopReason") | counted(USAGE)
+OF_ANSWERS = fields("id createdAt model message.stopReason") | counted(USAGE)
 OF_REQUESTS = TOOL_FIELDS | fields("model toolChoice tool.strict")
 
 REASONS = {
