@@ -73,7 +73,7 @@ class Knowledge:
     ) -> None:
         self.dialect, self.named, self.vocabulary, self.others = dialect, named, vocabulary, others
         self.is_known_type = lru_cache(maxsize=1024)(self._is_known_type)
-        self._plain: set[tuple[str, int]] = set()
+        self._plain: set[Path] = set()
 
     def unknown_content(self, field: str, path: Path, value: Any) -> Path | None:
         """The path of the first content in the value of a lost key of extras (`extras.D.key`) that the dialect does
@@ -86,10 +86,13 @@ class Knowledge:
         other = self.others(owner)
         return path if (other is None or not other._is_metadata(key)) and holds_content(value) else None
 
-    def is_clean(self, key: str, depth: int) -> bool:
-        """True if the key is known at this depth of a document and whatever its value holds is too. A key of content
-        is."""
-        return (key, depth) in self._plain or key in self.dialect.metadata or key in self.dialect.content
+    def is_clean(self, place: Path, key: str) -> bool:
+        """True if a key of the object at `place` is known, and whatever its value holds is too. A key of content is."""
+        return (
+            key in self.dialect.metadata
+            or key in self.dialect.content
+            or (bool(self._plain) and (*normalized(place), key) in self._plain)
+        )
 
     def row(self, path: Path, row: Any) -> Path | None:
         """The path of a row of a type that the dialect does not know, if the row holds content."""
@@ -99,7 +102,7 @@ class Knowledge:
 
     def key(self, path: Path, value: Any) -> Path | None:
         """The path of the first content under a key of extras, or inside of its value, where the key is not known."""
-        if self.is_clean(str(path[-1]), len(path) - 1):
+        if self.is_clean(path[:-1], str(path[-1])):
             return None
         if self.lists_events(path[-1]):
             return path[:-1] if self.events_with_content(path[:-1], value) else None
@@ -113,7 +116,7 @@ class Knowledge:
             if isinstance(value, str):
                 return None
             if len(path) > 1 and self.named(normalized(path)) is None and not isinstance(value, list):
-                self._plain.add((str(path[-1]), len(path) - 1))
+                self._plain.add(normalized(path))
             # a conversation of another form of the dialect, or one in an object that the schema does not describe
             is_conversation = (named is None or len(path) == 1) and holds_message(value)
             return path if is_conversation else self._below(path, value)

@@ -201,7 +201,7 @@ class _Search:
                 elif key == OTHER_BLOCKS and value:
                     path = self.places.existing(self.places.extras(owner, key, place, present=True))
                     yield _block_finding(self.dialect, path, value)
-                elif may_be_content(value) and not self.known.is_clean(key, len(place)):
+                elif may_be_content(value) and not self.known.is_clean(place, key):
                     yield from self._key(owner, key, value, place)
 
     def _other_events(self, owner: str, key: str, events: list[Any], place: Path) -> Iterator[Finding]:

@@ -15,7 +15,8 @@ from convcli.proof.levels import Knowledge, row_type
 
 SENTENCE = "The answer is forty-two."
 SCHEMA: dict[Path, frozenset[str]] = {
-    (): frozenset(("rows", "note")),
+    (): frozenset(("rows", "notes")),
+    ("notes", "*"): frozenset(("title",)),
     ("rows", "*"): frozenset(("remark", "detail")),
     ("rows", "*", "detail"): frozenset(("summary",)),
 }
@@ -37,6 +38,11 @@ def test_an_unknown_key_is_content_where_it_holds_language(known: Knowledge) -> 
 def test_a_key_is_known_only_at_the_path_where_the_schema_names_it(known: Knowledge) -> None:
     assert known.key(("rows", 3, "remark"), SENTENCE) is None
     assert known.key(("remark",), SENTENCE) == ("remark",)
+
+
+def test_a_key_of_one_object_is_not_known_in_another_at_the_same_depth(known: Knowledge) -> None:
+    assert known.key(("rows", 3, "remark"), {"any": SENTENCE}) is None
+    assert known.key(("notes", 3, "remark"), {"any": SENTENCE}) == ("notes", 3, "remark")
 
 
 def test_content_is_found_inside_of_a_known_key(known: Knowledge) -> None:
