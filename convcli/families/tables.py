@@ -114,7 +114,7 @@ def _has_content(layout: LogLayout, row: Any) -> bool:
 
 
 def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool, by_row: bool) -> Iterable[Pass]:
-    """Yields the passes of a table. `by_row`: a row alone tells whether it is a message."""
+    """Yields the passes of a table. `by_row`: a row alone shows whether it is a message."""
 
     def fit_result(result: ToolResult) -> ToolResult:
         if failed and results.has_failed(result):

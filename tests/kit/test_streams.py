@@ -316,25 +316,6 @@ def test_counts_are_totals_and_other_values_are_kept() -> None:
     assert counts == {"n": 2, "tier": "b", "of": {"x": 1, "y": 2}, "m": None, "former": {"tier": ["a"]}}
 
 
-def test_a_final_object_has_what_it_lacks_of_the_one_before_and_the_rest_is_kept() -> None:
-    before = {
-        "status": "in_progress",
-        "k": "x",
-        "only": 1,
-        "action": {"q": "a", "u": 1},
-        "content": [{"type": "t", "text": "Hi"}, {"type": "t", "text": "gone"}, {"type": "t", "text": "H", "k": 1}],
-    }
-    final = {"status": "done", "k": "y", "action": {"q": "a"}, "content": [{"type": "t", "text": "Hi."}]}
-    assert streams.settle(before, final) == {
-        "status": "done",
-        "k": "y",
-        "only": 1,
-        "action": {"q": "a", "u": 1},
-        "content": [{"type": "t", "text": "Hi.", "k": 1}, {"type": "t", "text": "gone"}],
-        "former": {"k": ["x"]},
-    }
-
-
 def test_a_delta_of_another_type_does_not_replace_what_came_before() -> None:
     node = streams.Growing()
     for value in ("a", "b", 1, {"k": "c"}, ["d"]):

@@ -8,6 +8,7 @@ from typing import Any
 from convcli.families.interactions.response import RESPONSE, RUNNING
 from convcli.families.interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT
 from convcli.kit import streams
+from convcli.kit.finals import settle
 from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import Growing
 from convcli.kit.supported import fields
@@ -227,7 +228,7 @@ class Answer:
         """Returns the interaction as the gemini-interactions dialect has it; one that was cut off has failed."""
         interaction, steps = Growing(self.interaction), [step.whole() for step in self._sorted()]
         if self.final:
-            settled = streams.settle({"content": list(map(_with_arguments, steps))}, {"content": self.final})
+            settled = settle({"content": list(map(_with_arguments, steps))}, {"content": self.final})
             steps = settled["content"]
             for step in settled.get(streams.FORMER, {}).get("content", ()):
                 streams.keep_other(interaction, "steps", step)

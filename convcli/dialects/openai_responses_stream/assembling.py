@@ -8,6 +8,7 @@ from convcli.families.responses.fitting import OTHER_EVENTS, PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.response import RESPONSE
 from convcli.kit import streams
+from convcli.kit.finals import settle
 from convcli.kit.objects import Native, omit, without_nulls
 from convcli.kit.streams import Growing, Slots
 from convcli.kit.supported import fields
@@ -82,13 +83,13 @@ class _Item:
 
     def begin(self, native: Native) -> None:
         """Adds what an event states of the item while it grows."""
-        self.native = Growing(streams.settle(native, self.native))
+        self.native = Growing(settle(native, self.native))
 
     def done(self, native: Native, place: Path) -> None:
         if not self.is_done:
             self.home, self.first = place, streams.Sources()
         whole = self.native if self.is_done else streams.whole(self.native)
-        self.native, self.is_done = Growing(streams.settle(whole, native)), True
+        self.native, self.is_done = Growing(settle(whole, native)), True
         self.whole_at.append(place)
 
     def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
@@ -103,7 +104,7 @@ class _Item:
         native: Native = streams.whole(self.native)
         grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
         if self.is_done:
-            return self._with_former(streams.settle(grown, native))
+            return self._with_former(settle(grown, native))
         return self._with_former({**DEFAULTS.get(kind_of(native), {}), **native, **grown})
 
     def _with_former(self, native: Native) -> Native:
@@ -184,7 +185,7 @@ class Answer:
         elif stem in PARTS and step in ("added", "done"):
             item = self._open(event, "reasoning" if PARTS[stem] == "summary" else "message", at)
             part = item.part(event, PARTS[stem], event["part"], (at, "part"))
-            part.update(streams.settle(part, event["part"]))
+            part.update(settle(part, event["part"]))
         elif stem in TEXTS and step in ("delta", "done"):
             self._text(event, *TEXTS[stem], step, at)
         elif stem in FIELDS and step in ("delta", "done"):

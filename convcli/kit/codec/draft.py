@@ -260,8 +260,8 @@ class _Draft:
             are_json = all(is_json_object(value) for value in columns.values[arguments])
             keys["arguments-as"] = "json" if are_json else "text"
         result = columns.find("call.result", lambda _: True)
-        beside = self.columns.find("call.result", lambda _: True) if is_alone and not result else None
-        keys["result"] = (*prefix, *result) if result else beside
+        around = self.columns.find("call.result", lambda _: True) if is_alone and not result else None
+        keys["result"] = (*prefix, *result) if result else around
         if at and ("type",) in columns.values and set(map(str, columns.values["type",])) == {"function"}:
             keys["constants"] = {"type": "function"}
         return {key: value for key, value in keys.items() if value is not None}
