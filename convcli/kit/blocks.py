@@ -217,4 +217,4 @@ class BlockRows(NamedTuple):
         def write(part: ToolCall) -> Native | None:
             return calls.write(part, self.owner) if when is None or when(part) else None
 
-        return Block(tag, ToolCall.type, calls.lift, write, calls.places)
+        return Block(tag, ToolCall.type, calls.reader, write, calls.places)

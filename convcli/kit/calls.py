@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
-from convcli.kit.codec.code import define
+from convcli.kit.codec.code import Lazy, define
 from convcli.kit.codec.objects import put, steps
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
@@ -38,7 +39,7 @@ class CallTable:
     empty string means that there are no arguments.
     """
 
-    __slots__ = ("_body", "_constants", "_envelope", "_inner", "_usual", "_write", "lift", "places")
+    __slots__ = ("_body", "_constants", "_envelope", "_inner", "_usual", "_write", "lift", "places", "reader")
 
     def __init__(
         self,
@@ -65,9 +66,11 @@ class CallTable:
         self._inner = Keys(" ".join(inner))
         self._constants, self._usual = constants, {**constants, **defaults}
         usual = [frozenset(word[:-1] for word in some if word.endswith("=")) for some in (outer, inner)]
-        self.lift: Callable[[Native, LiftContext], ToolCall] = self._reader(paths, usual, form, blank)
+        self.reader = Lazy(partial(self._define_lift, dict(paths), usual, form, blank))
+        """The function `lift`, for tables that keep it."""
+        self.lift: Callable[[Native, LiftContext], ToolCall] = self.reader
         """Returns the call in an object, with the id that pairs it with its result."""
-        self._write: Callable[[ToolCall], Native] = self._writer(words, form)
+        self._write: Callable[[ToolCall], Native] = Lazy(partial(self._define_write, words, form))
         if form != "object":
             paths["raw_arguments"] = paths["arguments"]
         self.places: dict[str, Path] = {f"tool_call.{camel(field)}": path for field, path in paths.items()}
@@ -87,7 +90,7 @@ class CallTable:
 
     # ------------------------------------------------------------ generated functions
 
-    def _reader(self, paths: dict[str, Path], usual: list[frozenset[str]], form: Form, blank: bool) -> Any:
+    def _define_lift(self, paths: dict[str, Path], usual: list[frozenset[str]], form: Form, blank: bool) -> Any:
         value = f"body.get({paths['arguments'][-1]!r})"
         source = f"""def lift(native, context):
     body = native{f"[{self._body!r}]" if self._body else ""}
@@ -105,7 +108,8 @@ class CallTable:
 """
         names: dict[str, Any] = {"usual": usual[0], "usual_inner": usual[1], "add_extras": self._add_extras}
         names |= {"ToolCall": ToolCall, "lift_input": lift_input}
-        return define("lift", source, "call", read_arguments=read_arguments, arguments_of=arguments_of, **names)
+        self.lift = define("lift", source, "call", read_arguments=read_arguments, arguments_of=arguments_of, **names)
+        return self.lift
 
     def _add_extras(self, call: ToolCall, native: Native, body: Native, context: LiftContext) -> ToolCall:
         extra = self._envelope.lift(native, call, self._usual)
@@ -114,7 +118,7 @@ class CallTable:
         )
         return call
 
-    def _writer(self, words: list[tuple[str, str, str]], form: Form) -> Any:
+    def _define_write(self, words: list[tuple[str, str, str]], form: Form) -> Any:
         native: Native = {}
         for key, _, field in words:
             if field in OWN:
@@ -123,7 +127,8 @@ class CallTable:
                 native[key] = repr(self._constants[key])
         native |= {key: repr(value) for key, value in self._constants.items()}
         source = f"def write(call):\n    return {_literal(native)}\n"
-        return define("write", source, "call", write_arguments=write_arguments, input_of=input_of)
+        self._write = define("write", source, "call", write_arguments=write_arguments, input_of=input_of)
+        return self._write
 
 
 def _literal(native: Any) -> str:

@@ -221,7 +221,7 @@ def _metadata(name: str) -> Setting:
 
 def _call(owner: str, metadata: Fields) -> Block:
     calls = CallTable(_with_keys(TOOL_USE, metadata), metadata, form="object", constants={"type": "tool_use"})
-    return Block("tool_use", ToolCall.type, calls.lift, lambda call: calls.write(call, owner), calls.places)
+    return Block("tool_use", ToolCall.type, calls.reader, lambda call: calls.write(call, owner), calls.places)
 
 
 def _media(owner: str, kind: MediaKind) -> Block:
