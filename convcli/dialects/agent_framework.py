@@ -109,7 +109,7 @@ def _media(tag: str, kind: MediaKind) -> Block:
         stated = replace(part, url=url_of_media(part), data=None, media_type=part.media_type or f"{kind}/*")
         return block.write(stated) if is_this else None
 
-    return block._replace(read=read, write=write)
+    return replace(block, read=read, write=write)
 
 
 BLOCKS = ROWS.table(

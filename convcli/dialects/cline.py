@@ -76,7 +76,7 @@ ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
 
 BARE_IMAGE = bare_image(NAME)
 USUAL = usual_blocks(NAME, {"signature": in_metadata(SIGNATURE)})
-BLOCKS = Blocks(NAME, BARE_IMAGE._replace(write=lambda _: None), *USUAL, lists="data")
+BLOCKS = Blocks(NAME, replace(BARE_IMAGE, write=lambda _: None), *USUAL, lists="data")
 TASKS = Turns(BLOCKS, TASK, joins_bare_results, strings=False)
 SESSIONS = Turns(Blocks(NAME, BARE_IMAGE, *USUAL, lists="data", names=True), SESSION, joins_bare_results, strings=False)
 

@@ -79,7 +79,7 @@ def _lift_foreign(native: Native, context: LiftContext) -> Part | None:
 
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event"), "reasoning": ("assistant",)}
-BLOCKS = Blocks(NAME, FOREIGN._replace(read=_lift_foreign), *usual_blocks(NAME))
+BLOCKS = Blocks(NAME, replace(FOREIGN, read=_lift_foreign), *usual_blocks(NAME))
 TURNS = Turns(BLOCKS)
 
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.openai import request as common
 from convcli.kit import custom, fitting, results
 from convcli.kit.blocks import Block, BlockRows
@@ -67,7 +69,7 @@ def _file(kind: MediaKind) -> Block:
         is_kind = kind == "document" or kind_of_type(as_text(native.get("mime_type"))) == kind
         return block.read(native, context) if is_kind else None
 
-    return block._replace(read=read)
+    return replace(block, read=read)
 
 
 BLOCKS = ROWS.table(

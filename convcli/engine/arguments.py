@@ -6,16 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import detection, objects, texts
+from convcli.engine import texts
 from convcli.model.dialect import Dialect, Options, SetKeys
 from convcli.model.errors import ContentError, JobError
+from convcli.model.modules import Later
 from convcli.validation.wording import unknown
 from convcli.wire.patterns import pattern
+
+if TYPE_CHECKING:
+    from convcli.engine import detection, objects
+else:
+    detection, objects = Later("convcli.engine.detection"), Later("convcli.engine.objects")
 
 UNPARSED: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (str, "got a string: parse it first, as json.loads(text) does"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from convcli.engine import answers, detection
+from convcli.engine import answers
 from convcli.engine.conversion import BY_DEFAULT, Conversion, lower, read_back
 from convcli.engine.reading import empty_finding, lift, not_understood, objections
 from convcli.engine.shortcut import is_clean
@@ -55,6 +55,8 @@ def validate(
     problem = not_understood(document, transcript, dialect) or empty_finding(document, transcript, dialect)
     if problem is not None:
         findings = [*findings, problem]
+        from convcli.engine import detection
+
         if detection.evidence(document, dialect) is None:  # the rules do not apply to another program
             return findings
     findings += verdict.of_document(document, transcript, dialect, purpose, tuple(more))

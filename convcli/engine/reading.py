@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from convcli.engine import answers, detection
+from convcli.engine import answers
 from convcli.engine.emptied import is_emptied
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
+from convcli.model.modules import Later
 from convcli.model.transcript import Origin, Transcript
 from convcli.validation import schemas
 from convcli.wire.pointers import pointer
+
+if TYPE_CHECKING:
+    from convcli.engine import detection
+else:
+    detection = Later("convcli.engine.detection")
 
 
 def lift(document: Any, dialect: Dialect, *, advises: bool = True) -> Transcript:

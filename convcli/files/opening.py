@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from convcli.files.folders import AGENT, FolderSource, stands_for_folder
 from convcli.files.framing import MAX_LINE, Source, closed_on_error, open_stored
 from convcli.files.outputs import cannot_write
 from convcli.files.packed import CountedFile, unpacked
@@ -20,6 +19,7 @@ from convcli.wire.strict_json import DuplicateKeys
 if TYPE_CHECKING:
     from convcli.files.archives import ArchiveSource
     from convcli.files.databases import DatabaseSource
+    from convcli.files.folders import FolderSource
     from convcli.files.tables import TableSource
 
     AnySource: TypeAlias = Source | TableSource | ArchiveSource | DatabaseSource | FolderSource
@@ -44,8 +44,11 @@ def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error", max_line: 
             return _table(stored, kind, chunks)
         if head.startswith(ARCHIVE):
             return _archive(stored, chunks, duplicate_keys)
-        if path.endswith(AGENT) and stands_for_folder(path):
-            return FolderSource(stored, duplicate_keys)
+        if path.endswith("agent.json"):
+            from convcli.files import folders
+
+            if folders.stands_for_folder(path):
+                return folders.FolderSource(stored, duplicate_keys)
         return Source(stored.name, stored, chunks, max_line, duplicate_keys)
 
 

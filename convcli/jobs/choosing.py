@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import detection
 from convcli.model.dialect import Dialect, Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+from convcli.model.modules import Later
 from convcli.validation import schemas
+
+if TYPE_CHECKING:
+    from convcli.engine import detection
+else:
+    detection = Later("convcli.engine.detection")
 
 HELD = frozenset(("messages", "contents", "conversations", "input"))
 """Keys of a record that holds messages, and is none itself."""

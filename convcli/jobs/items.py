@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from convcli.engine import texts
-from convcli.engine.detection import Detection
 from convcli.files.framing import Framing, Record, Source
 from convcli.jobs.choosing import other_dialect
 from convcli.jobs.documents import Document, Item, not_read, repeated_key
@@ -17,6 +16,9 @@ from convcli.model.dialect import BeginsAnswer, Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from convcli.model.findings import Finding
+
+if TYPE_CHECKING:
+    from convcli.engine.detection import Detection
 
 
 def beginnings(dialect: Dialect) -> BeginsAnswer:

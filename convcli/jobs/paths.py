@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from convcli.files import stores
-from convcli.files.folders import is_piece
 from convcli.files.packed import may_wait
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
@@ -86,6 +85,8 @@ def _find_url(url: str) -> list[InputFile]:
 
 def _walk(folder: str) -> list[InputFile]:
     """Returns the supported files; a folder that cannot be listed is included, to be reported as unreadable."""
+    from convcli.files.folders import is_piece
+
     files = list[InputFile]()
 
     def keep(error: OSError) -> None:

@@ -12,18 +12,20 @@ from convcli.engine import conversion
 from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
-from convcli.jobs.portions import Portion, may_have_runs, portions
-from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
+from convcli.model.modules import Later
 from convcli.model.transcript import Transcript
 from convcli.proof.reasons import Level, Loss
 from convcli.validation import unknown
 from convcli.wire.pointers import pointer
 
 if TYPE_CHECKING:
+    from convcli.jobs import portions, surrogates
     from convcli.jobs.splitting import Splitting
+else:
+    portions, surrogates = Later("convcli.jobs.portions"), Later("convcli.jobs.surrogates")
 
 MOST_KEYS = 8
 """Keys of a container that a loss names."""
@@ -37,7 +39,7 @@ class AddsColumns(Protocol):
         item: Document,
         conversion: conversion.Conversion,
         losses: list[Loss],
-        portion: Portion | None,
+        portion: portions.Portion | None,
         /,
     ) -> list[Loss]: ...
 
@@ -128,7 +130,7 @@ def _rows_of(
     document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None, shape: RowShape
 ) -> Iterable[ItemResult]:
     """Returns the results of a document, one for each of its rows."""
-    if shape.splitting is None and not (shape.separates_runs and may_have_runs(document.dialect)):
+    if shape.splitting is None and not (shape.separates_runs and portions.may_have_runs(document.dialect)):
         return (_converted(document, target, options, arguments, shape.columns),)
     return _several_rows(document, target, options, arguments, shape)
 
@@ -144,7 +146,7 @@ def _several_rows(
         return
     left_out = conversion.left_out(transcript, options, document.dialect, target) if shape.splitting else {}
     unwritten = frozenset(id(transcript.messages[place]) for place in left_out if isinstance(place, int))
-    rows = portions(transcript, document.dialect, shape.splitting, unwritten)
+    rows = portions.portions(transcript, document.dialect, shape.splitting, unwritten)
     if len(rows) == 1 and target is document.dialect:  # it stays as it is
         yield _converted(document, target, options, arguments, shape.columns, rows[0])
         return
@@ -168,7 +170,7 @@ def _converted(
     options: Options,
     arguments: ArgumentStyle | None,
     columns: AddsColumns | None,
-    portion: Portion | None = None,
+    portion: portions.Portion | None = None,
 ) -> ItemResult:
     notes = list(document.notes)
     transcript = None if portion is None or (target is document.dialect and not portion.parts) else portion.transcript
@@ -178,7 +180,7 @@ def _converted(
         return ItemResult([], notes + error.findings, refused=document)
     found = result.findings
     if target is document.dialect:
-        found = found + document.located(lone_surrogates(document))
+        found = found + document.located(surrogates.lone_surrogates(document))
     findings = notes + [as_warning(finding, target) for finding in found]
     losses: Sequence[Loss] = result.unread_losses
     if document.merged or columns is not None:

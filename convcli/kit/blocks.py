@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from convcli.kit.calls import CallTable
 from convcli.kit.codec.code import Lazy
@@ -24,7 +27,7 @@ Read = Callable[[Native, LiftContext], Part | None]
 Write = Callable[[Any], Native | None]
 
 
-class Block(NamedTuple):
+class Block(msgspec.Struct, frozen=True):
     """A kind of block: its tag, the type of its parts, both directions, and the part's fields with their paths; a field
     with an empty path has none of its own.
 
@@ -50,7 +53,7 @@ class Block(NamedTuple):
             fitted = written(part)
             return None if fitted is None else self.write(fitted)
 
-        return self._replace(read=read, write=write)
+        return replace(self, read=read, write=write)
 
 
 class BlockTable:
@@ -142,7 +145,7 @@ def in_metadata(name: str) -> Setting:
 # ---------------------------------------------------------------- rows of the table
 
 
-class BlockRows(NamedTuple):
+class BlockRows(msgspec.Struct, frozen=True):
     """Builds the rows of one dialect, whose blocks have their tag under `key`.
 
     For each kind of block, `order` is all keys including the tag, and `when` selects the parts that are written as it.
@@ -194,7 +197,7 @@ class BlockRows(NamedTuple):
                 part.url, (part.media_type, part.data) = None, split
             return part
 
-        return block._replace(read=read)
+        return replace(block, read=read)
 
     def member(self, tag: str, blank: Part, fields: Fields, texts: str = "") -> Block:
         """Returns a block whose body is an object under its tag; `texts` are keys of the body that must be strings."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,8 +14,27 @@ Native = dict[str, Any]
 """An object as the vendor writes it."""
 NOTHING: Native = {}
 """An object without keys, for defaults; it stays empty."""
+Key = TypeVar("Key")
 Value = TypeVar("Value")
 Record = TypeVar("Record", bound=Transcript | Message | Part | ToolDefinition)
+
+
+class Cached(dict[Key, Value], Generic[Key, Value]):
+    """The values that a function of one argument has returned; when there are `most`, all are forgotten.
+
+    Unlike a function of `functools.lru_cache` it costs nothing to make, and many are made that are never asked.
+    """
+
+    __slots__ = ("_function", "_most")
+
+    def __init__(self, function: Callable[[Key], Value], most: int = 1024) -> None:
+        self._function, self._most = function, most
+
+    def __missing__(self, key: Key) -> Value:
+        if len(self) >= self._most:
+            self.clear()
+        value = self[key] = self._function(key)
+        return value
 
 
 class Keys:
@@ -36,8 +54,7 @@ class Keys:
             known = {name for name, word in zip(names, words, strict=True) if name != word} or names
         self._rank = {name: rank for rank, name in enumerate(names)}
         self._extra, self._groups = self._rank.keys() - known, groups.split()
-        self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
-        self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
+        self._unsaid, self._ranked = Cached(self._without_field), Cached(self._by_rank)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,12 +67,12 @@ class Keys:
 
     def sorted(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Returns the keys in the vendor's order, unknown ones last."""
-        return self._ranked(tuple(keys))
+        return self._ranked[tuple(keys)]
 
     def ordered(self, native: Native) -> Native:
         """Returns the object in the vendor's order, unknown keys last."""
         keys = tuple(native)
-        ranked = self._ranked(keys)
+        ranked = self._ranked[keys]
         return native if ranked == keys else {key: native[key] for key in ranked}
 
     def _by_rank(self, keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -65,7 +82,7 @@ class Keys:
     def extra(self, native: Native, usual: Native = NOTHING) -> Native | None:
         """Returns the extras of an object: keys that have no field in the intermediate format, unless their value is
         blank or the `usual` one, which is a string, a number or a boolean."""
-        unsaid = self._unsaid(tuple(native))
+        unsaid = self._unsaid[tuple(native)]
         if not unsaid:
             return None
         extra: Native = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.kit.objects import Native, omit
 from convcli.kit.settings import Setting
@@ -28,7 +30,7 @@ def cached_tokens(usage: Mapping[str, int]) -> int:
     return usage.get("cacheReadTokens", 0) + usage.get("cacheWriteTokens", 0)
 
 
-class Usage(NamedTuple):
+class Usage(msgspec.Struct, frozen=True):
     """Paths of the counts in the object, and the key of the cost in US dollars: a number, or one in a string."""
 
     counts: Mapping[tuple[str, ...], str]

@@ -1,13 +1,16 @@
-"""The modules of a package, whose folders are the registry, and whether one is being loaded."""
+"""The modules of a package, whose folders are the registry; modules that are loaded later, or being loaded."""
 
 from __future__ import annotations
 
 import os
+import sys
+from importlib import import_module
 
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
+    from typing import Any
 
 
 def names(folders: Iterable[str]) -> list[str]:
@@ -21,6 +24,15 @@ def names(folders: Iterable[str]) -> list[str]:
         for entry in os.listdir(folder)
         if not entry.startswith("_") and (entry.endswith(".py") or _is_package(folder, entry))
     )
+
+
+class Later(type(sys)):  # type: ignore[misc]  # that is `types.ModuleType`
+    """A module that is loaded when one of its attributes is first read: few runs need it, as the one that detects.
+
+    It stands where the module would be imported, below `if TYPE_CHECKING`."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
 
 
 def is_loaded_in(frame: FrameType | None) -> bool:

@@ -45,7 +45,7 @@ def _refusal() -> Block:
         native = block.write(part)
         return None if native is None else {**native, "refusal": True}
 
-    return block._replace(read=read, write=write)
+    return replace(block, read=read, write=write)
 
 
 def _media(kind: MediaKind, order: str, fields: Fields) -> Block:
@@ -74,7 +74,7 @@ def _media(kind: MediaKind, order: str, fields: Fields) -> Block:
         name = FORMAT_OF_TYPE.get(media_type)
         return {**native, "format": native.get("format", name)} if name in formats or "format" in native else None
 
-    return block._replace(read=read, write=write)
+    return replace(block, read=read, write=write)
 
 
 def _reasoning(*, is_redacted: bool) -> Block:
@@ -94,7 +94,7 @@ def _reasoning(*, is_redacted: bool) -> Block:
         native = block.write(part)
         return {**native, "redacted": True} if native is not None and is_redacted else native
 
-    return block._replace(read=read, write=write)
+    return replace(block, read=read, write=write)
 
 
 SUMMARY = Setting("summary", lambda text: [text], lambda texts: "\n\n".join(texts) or None)

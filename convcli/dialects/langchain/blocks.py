@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.openai.parts import media_of
 from convcli.kit.blocks import Block, BlockRows, in_metadata
 from convcli.kit.contexts import LiftContext
@@ -90,7 +92,7 @@ BLOCKS = ROWS.table(
     ROWS.media("video", "video", IN_BLOCK, SOURCES),
 )
 CALLS = ROWS.table(
-    ROWS._replace(groups="error").call(
+    replace(ROWS, groups="error").call(
         *("tool_call", "name=name args=arguments id=id type="),
         when=lambda one: one.raw_arguments is None and "error" not in get_extras(one.extras, NAME),
     ),

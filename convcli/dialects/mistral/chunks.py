@@ -60,7 +60,7 @@ def _image(block: Block) -> Block:
         body = {} if native is None else native["image_url"]
         return {**(native or {}), "image_url": body["url"]} if list(body) == ["url"] else native
 
-    return block._replace(read=read, write=write)
+    return replace(block, read=read, write=write)
 
 
 def _lift_audio(media: Media) -> Media | None:
@@ -81,7 +81,7 @@ def _sound(block: Block) -> Block:
     def read(native: Native, context: LiftContext) -> Part | None:
         return block.read(native, context) if list(native["input_audio"]) == ["data", "format"] else None
 
-    return block._replace(read=read)
+    return replace(block, read=read)
 
 
 ROWS = BlockRows(NAME, "type")

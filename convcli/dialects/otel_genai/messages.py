@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.openai.messages import texts_only
 from convcli.kit.blocks import BlockRows
 from convcli.kit.contexts import LiftContext
@@ -32,7 +34,7 @@ def _rows() -> list[Any]:
     for tag, key, field in (("blob", "content", "data"), ("uri", "uri", "url"), ("file", "file_id", "file_id")):
         for kind in KINDS:
             row = ROWS.media(tag, kind, f"type modality mime_type {key}", {key: field, **TYPED})
-            rows.append(row._replace(read=_of_kind(row.read, kind), write=_with_kind(row.write, kind)))
+            rows.append(replace(row, read=_of_kind(row.read, kind), write=_with_kind(row.write, kind)))
     return rows
 
 

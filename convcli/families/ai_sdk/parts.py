@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from convcli.kit.blocks import Block, BlockRows, BlockTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, merge, omit
@@ -66,7 +68,7 @@ def provided(block: Block, key: str, owner: str) -> Block:
         values = write_provided(part.metadata, get_extras(part.extras, owner).get(key, {}))
         return {**native, key: values} if native is not None and values else native
 
-    return block._replace(read=read, write=write)
+    return replace(block, read=read, write=write)
 
 
 # ---------------------------------------------------------------- media

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from convcli.kit.objects import Native, omit
 from convcli.kit.usage import cached_tokens
@@ -35,25 +34,24 @@ def write_usage(usage: dict[str, int], extra: Native, table: Counts = USAGE) -> 
     return {**omit(native, *extra), **{key: native[key] for key in extra}}
 
 
-class MessageUsage(NamedTuple):
+class MessageUsage:
     """The object `usage` in a message, as a nested object of an Envelope."""
 
-    table: Counts = USAGE
-    fields: tuple[str, ...] = ("usage",)
+    fields = ("usage",)
 
     def lift(self, native: Native, message: Message) -> Native:
         """Sets the usage. Returns the extras."""
-        usage, rest = lift_usage(native, self.table)
+        usage, rest = lift_usage(native)
         message.usage = usage or None
         return rest
 
     def write(self, message: Message, extra: Native) -> Native:
         """Returns the object, with its extras."""
-        return write_usage(message.usage or {}, extra, self.table)
+        return write_usage(message.usage or {}, extra)
 
     def places(self, _: str, *above: str) -> dict[str, Path]:
         """Returns the paths of the counts, by their names in losses."""
-        return usage_places(self.table, *above)
+        return usage_places(USAGE, *above)
 
 
 def keep_supported_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:

@@ -43,7 +43,7 @@ def _text(rows: BlockRows, blank: Text | Refusal) -> Block:
     def read(native: Native, context: LiftContext) -> Part | None:
         return block.read(native, context) if isinstance(native.get(blank.type), str) else None
 
-    return block._replace(read=read)
+    return replace(block, read=read)
 
 
 def media_of(rows: BlockRows) -> tuple[Block, ...]:

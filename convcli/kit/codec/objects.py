@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from functools import lru_cache
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, Cached
 from convcli.model.transcript import Path
 
 
@@ -18,11 +17,11 @@ class ReadKeys:
 
     def __init__(self, below: dict[str, ReadKeys | None]) -> None:
         self.below = below
-        self._others: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=256)(self._without_read)
+        self._others = Cached(self._without_read)
 
     def others(self, native: Native) -> tuple[str, ...]:
         """Returns the keys of an object whose values are not read, or not all of them."""
-        return self._others(tuple(native))
+        return self._others[tuple(native)]
 
     def _without_read(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(key for key in keys if self.below.get(key, self) is not None)
