@@ -26,9 +26,10 @@ def lift_input(text: str) -> dict[str, Any]:
 
 def input_of(call: ToolCall) -> str | None:
     """Returns the text of a custom tool's call; None for any other call."""
+    if not call.custom or call.raw_arguments is not None or len(call.arguments) != 1:
+        return None
     text = call.arguments.get(INPUT)
-    is_input = call.custom and call.raw_arguments is None and len(call.arguments) == 1 and isinstance(text, str)
-    return text if is_input else None
+    return text if isinstance(text, str) else None
 
 
 def names_of(transcript: Transcript) -> frozenset[str]:

@@ -10,7 +10,6 @@ adds is found as `invented` when the output is read back.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 from collections import deque
@@ -123,27 +122,25 @@ def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
 class Repeats:
     """Values that other rows may repeat: each is taken once, in order, wherever its repetition is."""
 
-    __slots__ = ("_indexes",)
+    __slots__ = ("_begin", "_later", "_values")
 
-    def __init__(self, values: Iterable[Any]) -> None:
-        self._indexes: dict[Hashable, deque[int]] = {}
-        for index, value in enumerate(values):
-            self._indexes.setdefault(_key(value), deque()).append(index)
+    def __init__(self, values: Sequence[Hashable]) -> None:
+        self._values, self._begin = values, 0
+        self._later: dict[Hashable, deque[int]] | None = None
+        """The indexes of each value, from the first one that was not repeated in order."""
 
-    def take(self, value: Any) -> int | None:
+    def take(self, value: Hashable) -> int | None:
         """Returns the index of the first such value that nothing has repeated yet; None if there is none."""
-        indexes = self._indexes.get(_key(value))
+        if self._later is None:
+            index = self._begin
+            if index < len(self._values) and self._values[index] == value:  # most rows
+                self._begin += 1
+                return index
+            self._later = {}
+            for later in range(index, len(self._values)):
+                self._later.setdefault(self._values[later], deque()).append(later)
+        indexes = self._later.get(value)
         return indexes.popleft() if indexes else None
-
-
-TEXTS = frozenset((str, type(None)))
-
-
-def _key(value: Any) -> Hashable:
-    """Returns an equal key for equal JSON values. A list of strings is its own key, because it may be long."""
-    if isinstance(value, list) and TEXTS.issuperset(map(type, value)):
-        return tuple(value)
-    return json.dumps(value, sort_keys=True, default=str)
 
 
 # ---------------------------------------------------------------- passes: what a new session requires

@@ -37,6 +37,7 @@ from convcli.dialects.codex.rows import (
 )
 from convcli.dialects.codex.writing import write
 from convcli.families.responses.facts import COMMON, OF_ITEMS, REASONS
+from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import RESULTS
 from convcli.kit import sessions
 from convcli.kit.ids import is_uuid
@@ -91,7 +92,7 @@ def _unsent(row: Row) -> Iterator[Breach]:
     if row.payload.get("replacement_history") == []:
         yield Breach("unread-row", NodeRef(steps=steps), "Codex sends nothing from this compaction", "warning")
     for k, item in enumerate(_replacement_items(row)):
-        if not is_known(item):
+        if not is_known(item, kind_of(item)):
             yield Breach("unread-row", NodeRef(steps=(*steps, k)), "Codex does not send this item", "warning")
 
 
@@ -113,7 +114,7 @@ def _is_complete_header(header: Native) -> bool:
 
 def _is_read(row: Row) -> bool:
     """True if Codex reads a row after the first. It reads no system message."""
-    item = row.payload if row.kind == ITEM and is_known(row.payload) else None
+    item = row.payload if row.kind == ITEM and is_known(row.payload, row.item) else None
     is_system = item is not None and item.get("type") == "message" and item["role"] == "system"
     is_parsed = (item is None or _is_parsed(item)) and all(map(_is_parsed, _replacement_items(row)))
     return is_parsed and not is_system and "timestamp" in row.native

@@ -33,7 +33,7 @@ def _keep_sound_events(messages: list[Message]) -> list[Message]:
         if native is None:
             return True
         row = rows.rows_of([{}, native])[1]
-        return (is_sound and index in rolled_back) or not rows.is_message(row.kind, row.payload)
+        return (is_sound and index in rolled_back) or not rows.is_message(row)
 
     return shared(messages, [one if is_kept(index, one) else None for index, one in enumerate(messages)])
 

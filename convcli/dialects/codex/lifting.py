@@ -76,11 +76,14 @@ class _Reader:
     def _row(self, i: int, row: Row) -> None:
         if i in self.gone:
             self._event(row, rolled_back=True)
+        elif row.kind in rows.COUNTS:
+            if not self._states_usage(row):
+                self._event(row)
         elif row.kind == rows.COMPACTED:
             self._compacted(row)
-        elif rows.is_message(row.kind, row.payload):
+        elif rows.is_message(row):
             self._item(i, row)
-        elif not self._states(i, row):
+        elif row.kind != rows.TURN or not self._states_model(i, row):
             self._event(row)
 
     def _event(self, row: Row, *, rolled_back: bool = False) -> None:
@@ -88,13 +91,8 @@ class _Reader:
             self.items.close()
         add_event(self.context, row.native, row.place, rows.ROW, rolled_back=rolled_back)
 
-    def _states(self, i: int, row: Row) -> bool:
-        """Records what a row states about answers; True if it is the row that `write` would make of that."""
-        if row.kind == rows.TURN:
-            return self._states_model(i, row)
-        return row.kind in rows.COUNTS and self._states_usage(row)
-
     def _states_model(self, i: int, row: Row) -> bool:
+        """Records the model that a row states; True if it is the row that `write` would make of that."""
         model = rows.model_of(row.native)
         if not model:
             return False
@@ -107,6 +105,7 @@ class _Reader:
         return is_usual and same_time and rows.is_of_answer(following)
 
     def _states_usage(self, row: Row) -> bool:
+        """Records the usage that a row states; True if it is the row that `write` would make of that."""
         answer = self.answer
         usage = None if answer is None or answer.usage is not None else rows.usage_of(row.native)
         if answer is None or not usage:
@@ -146,40 +145,46 @@ class _Reader:
         transcript.extras = make_extras(NAME, None, header=header, headerRow=row_extras)
 
     def _item(self, i: int, row: Row) -> None:
-        count = len(self.context.messages)
-        message, k = self._add(row.payload, row.path, row.kind)
-        is_first = len(self.context.messages) > count
-        if not is_first and k == len(message.parts):  # a message without content adds nothing to an answer
+        messages = self.context.messages
+        count = len(messages)
+        message, k = self._add(row.payload, row.item or kind_of(row.payload), row.path, row.kind)
+        is_first = len(messages) > count
+        if is_first and message.role == "assistant":
+            self.answer, self.answer_at = message, row.path
+            for field, (_, place) in self.stated.items():
+                self.context.origin.routes[*row.path, field] = place
+        elif not is_first and k == len(message.parts):  # a message without content adds nothing to an answer
             self._event(row)
             return
-        if message.role == "assistant" and is_first:
-            self.answer, self.answer_at = message, row.path
-            self.context.origin.routes |= {(*row.path, field): place for field, (_, place) in self.stated.items()}
         time, row_extras = row.envelope()
         screen_times = self.shown.get(i)
         if screen_times:
             time = time or screen_times[min(screen_times)]
-        message.created_at = message.created_at or time
-        row_extras = _timed(row_extras, time, message.created_at)
+        if message.created_at is None:
+            message.created_at = time
+        elif time != message.created_at:
+            row_extras = _timed(row_extras, time, message.created_at)
         if screen_times and any(shown != time for shown in screen_times.values()):
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
-            add_extras(message, NAME, None, row=row_extras, messageRow=None)
-        else:
+            if row_extras or message.extras is not None:
+                add_extras(message, NAME, None, row=row_extras, messageRow=None)
+        elif row_extras:
             # keys differ so that losses are reported at the row: a part is an item, or inside an item's content
-            key = "messageRow" if kind_of(row.payload) == "message" else "row"
+            key = "messageRow" if row.item == "message" else "row"
             add_extras(message.parts[k], NAME, None, **{key: row_extras})
 
-    def _add(self, item: Native, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
-        kind_of_item = kind_of(item)
+    def _add(self, item: Native, kind_of_item: str, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
+        """Adds an item. Returns its message, and the index of its first part there."""
         if kind == rows.BETWEEN_AGENTS or kind_of_item in rows.WHOLE:
             self.items.close()
             value = item if kind == rows.ITEM else {"type": kind, "payload": item}
             self.context.add(Message("user", [Opaque(NAME, value)]), path, [()])
             return self.context.messages[-1], 0
-        message, k = self.items.add(_readable(item, kind_of_item), path)
-        claim_names(message.parts[k:], NAME, *rows.ROW_KEYS)
-        if message.role == "assistant":
+        item = _readable(item, kind_of_item) if kind_of_item in READABLE else item
+        message, k = self.items.add(item, path)
+        claim_names(message.parts[k:] if k else message.parts, NAME, *rows.ROW_KEYS)
+        if k == 0 and message.role == "assistant":
             for field, (stated, _) in self.stated.items():
                 setattr(message, field, stated)
         if kind_of_item == "local_shell_call":
@@ -194,9 +199,9 @@ class _Reader:
         self.items.close()
         start, natives = len(self.context.messages), row.payload.get("replacement_history") or []
         facts = without_nulls(row.payload)
-        known = [k for k, native in enumerate(natives) if rows.is_known(native)]
+        known = [k for k, native in enumerate(natives) if rows.is_known(native, kind_of(native))]
         for k in known:
-            self._add(natives[k], (*row.path, "replacement_history", k))
+            self._add(natives[k], kind_of(natives[k]), (*row.path, "replacement_history", k))
         if known and len(known) == len(natives):
             del facts["replacement_history"]
         if not known:
@@ -223,13 +228,17 @@ def _timed(row_extras: Native, time: str | None, usual: str | None) -> Native:
     return row_extras if time in (None, usual) else {**row_extras, "timestamp": time}
 
 
+READABLE = frozenset(("local_shell_call", "function_call", "custom_tool_call"))
+"""The types of the items that `_readable` knows."""
+
+
 def _readable(item: Native, kind: str) -> Native:
     """Returns the item as the API defines it: other programs write arguments as an object, and the name as in chat."""
-    if kind == "local_shell_call" and item.keys().isdisjoint(("name", "arguments")):
+    if kind == "local_shell_call":
+        if not item.keys().isdisjoint(("name", "arguments")):
+            return item
         call = omit(item, "action")
         return {**call, "type": "function_call", "name": SHELL, "arguments": exact_json.write_text(item["action"])}
-    if kind not in ("function_call", "custom_tool_call"):
-        return item
     item = item if "name" in item else {**item, "name": item["function"]["name"]}
     arguments = item.get("arguments")
     is_text = kind == "custom_tool_call" or isinstance(arguments, str)

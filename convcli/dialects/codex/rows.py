@@ -5,9 +5,10 @@ Rows for the screen repeat items (`screen`) or state a fact of a message: its mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
@@ -16,12 +17,13 @@ from convcli.kit.objects import Native, get_extras, keep_apart, omit
 from convcli.kit.sessions import Repeats
 from convcli.kit.values import counts, is_count, read_arguments
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
+from convcli.wire import exact_json
 
 NAME = "codex"
 ROW = Envelope("timestamp=created_at ordinal type= payload= metadata")
 OF_ROW = ("type", "payload")
 """Keys that only rows have: the oldest files, which are one object, may have their own."""
-BARE = {"timestamp", *OF_ROW}
+BARE = ("timestamp", *OF_ROW)
 """The keys of a row without other keys than its payload."""
 
 ITEM, META, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
@@ -43,15 +45,16 @@ USAGE: dict[tuple[str, ...], str] = counts(
 COUNT_NAMES = {path[0]: name for path, name in USAGE.items()}
 
 
-class Row(NamedTuple):
-    """A row: the path of its payload, its type, the payload, the row as an event keeps it, and whether it has no other
-    keys than its payload."""
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """A row: the path of its payload, its type, the payload, the row as an event keeps it, whether it has no other
+    keys than its payload, and the type of its item; empty without one."""
 
     path: Path
     kind: str
     payload: Native
     native: Native
     is_bare: bool = False
+    item: str = ""
 
     @property
     def is_enveloped(self) -> bool:
@@ -80,37 +83,39 @@ def rows_of(document: Any) -> list[Row]:
         return [_row(i, native) for i, native in enumerate(document)]
     other_keys = keep_apart(omit(document, "session", "items"), OF_ROW)
     header = Row(("session",), META, document["session"], {**other_keys, "payload": document["session"]})
-    return [header, *(Row(("items", i), ITEM, item, item) for i, item in enumerate(document["items"]))]
+    items = enumerate(document["items"])
+    return [header, *(Row(("items", i), ITEM, item, item, item=kind_of(item)) for i, item in items)]
 
 
 def _row(i: int, native: Native) -> Row:
     """Returns a row, without an ordinal that only counts the rows."""
-    if native.get("ordinal") == i and type(native["ordinal"]) is int:
+    if "ordinal" in native and native["ordinal"] == i and type(native["ordinal"]) is int:
         native = omit(native, "ordinal")
     if "payload" in native:
-        return Row((i, "payload"), native["type"], native["payload"], native, native.keys() == BARE)
-    is_item = native.get("type") is not None or {"role", "content"} <= native.keys()
-    is_header = not is_item and {"id", "timestamp"} <= native.keys()
-    return Row((i,), ITEM if is_item else META if is_header else "mark", native, native)
+        kind, payload = native["type"], native["payload"]
+        is_bare = len(native) == len(BARE) and "timestamp" in native
+        return Row((i, "payload"), kind, payload, native, is_bare, kind_of(payload) if kind == ITEM else "")
+    if native.get("type") is not None or {"role", "content"} <= native.keys():
+        return Row((i,), ITEM, native, native, item=kind_of(native))
+    return Row((i,), META if {"id", "timestamp"} <= native.keys() else "mark", native, native)
 
 
-def is_message(kind: str, payload: Native) -> bool:
+def is_message(row: Row) -> bool:
     """True if the model sees the content of this row."""
-    if kind == ITEM:
-        return is_known(payload)
-    return kind in (COMPACTED, BETWEEN_AGENTS) and payload.__class__ is dict  # the schema leaves some payloads open
+    if row.kind == ITEM:
+        return is_known(row.payload, row.item)
+    # the schema leaves some payloads open
+    return row.kind in (COMPACTED, BETWEEN_AGENTS) and row.payload.__class__ is dict
 
 
-def is_known(item: Native) -> bool:
-    """True for an item that Codex sends. It parses the others and never sends them."""
-    kind = kind_of(item)
+def is_known(item: Native, kind: str) -> bool:
+    """True for an item of this type that Codex sends. It parses the others and never sends them."""
     return kind in KNOWN or (kind == "message" and "content" in item)
 
 
 def is_of_answer(row: Row) -> bool:
     """True for an item of the assistant."""
-    kind = kind_of(row.payload)
-    return row.kind == ITEM and (kind in ANSWER or (kind == "message" and row.payload.get("role") == "assistant"))
+    return row.item in ANSWER or (row.item == "message" and row.payload.get("role") == "assistant")
 
 
 def own_row(message: Message) -> Any:
@@ -129,14 +134,14 @@ def closes(native: Native) -> bool:
 
 def _text(item: Native) -> str:
     content = item["content"]
-    texts = [content] if isinstance(content, str) else [part.get("text") for part in content]
-    return "".join(text for text in texts if isinstance(text, str))
+    if isinstance(content, str):
+        return content
+    return "".join([part["text"] for part in content if isinstance(part.get("text"), str)])
 
 
 def is_turn(item: Native) -> bool:
-    """True for a message that the user wrote."""
-    is_user = item.get("role") == "user" and kind_of(item) == "message" and "content" in item
-    return is_user and not _text(item).startswith(CONTEXT)
+    """True for a message item that the user wrote."""
+    return item.get("role") == "user" and "content" in item and not _text(item).startswith(CONTEXT)
 
 
 def screen(item: Native) -> list[Native]:
@@ -153,18 +158,25 @@ def screen(item: Native) -> list[Native]:
         return [{"type": "agent_message", "message": text, **phase}] if text else []
     if item["role"] != "user" or text.startswith(CONTEXT):
         return []
-    urls = [] if isinstance(content, str) else [part.get("image_url") for part in content]
-    shown = {"message": text, "images": [url for url in urls if url], "local_images": [], "text_elements": []}
-    return [{"type": "user_message", **shown}] if text or shown["images"] else []
+    urls = [] if isinstance(content, str) else [part["image_url"] for part in content if part.get("image_url")]
+    if not text and not urls:
+        return []
+    return [{"type": "user_message", "message": text, "images": urls, "local_images": [], "text_elements": []}]
 
 
+SHOWN = ("message", "reasoning")
+"""The types of the items of which `screen` returns events."""
 SCREEN_TYPES = ("agent_reasoning", "agent_message", "user_message")
 """The types of the events of `screen`."""
-COMPARED_KEYS = ("type", "message", "text", "images")
+COMPARED_KEYS = frozenset(("type", "message", "text", "images"))
+TEXTS = frozenset((str, type(None)))
 
 
-def _key(event: Native) -> list[Any]:
-    return [event.get(key) or None for key in COMPARED_KEYS]
+def _key(event: Native) -> Hashable:
+    """Returns an equal key for events with the same words and images."""
+    get = event.get
+    values = get("type"), get("message") or None, get("text") or None, get("images") or None
+    return values if TEXTS.issuperset(map(type, values)) else exact_json.key([*values])
 
 
 def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
@@ -177,20 +189,23 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
     shown = [
         (i, k, event)
         for i, row in enumerate(rows)
-        if row.kind == ITEM and i not in gone
+        if row.item in SHOWN and i not in gone
         for k, event in enumerate(screen(row.payload))
     ]
-    repeats = Repeats(_key(event) for _, _, event in shown)
+    repeats = Repeats([_key(event) for _, _, event in shown])
     repeats_by_row: dict[int, tuple[int, int]] = {}
     for i, row in enumerate(rows):
         if row.kind != EVENT or not row.is_bare or row.payload.get("type") not in SCREEN_TYPES or i in gone:
             continue
-        other_keys = {key: value for key, value in row.payload.items() if value and key not in COMPARED_KEYS}
-        at = repeats.take(_key(row.payload)) if other_keys.keys() <= {"phase", "kind"} else None
+        event = row.payload
+        other_keys = {key: event[key] for key in event.keys() - COMPARED_KEYS if event[key]}
+        at = repeats.take(_key(event)) if other_keys.keys() <= {"phase", "kind"} else None
         if at is None:
             continue
-        item, k, event = shown[at]
-        if all(other == ("plain" if key == "kind" else event.get(key)) for key, other in other_keys.items()):
+        item, k, usual = shown[at]
+        if other_keys.get("kind") == "plain":
+            del other_keys["kind"]
+        if all(other == usual.get(key) for key, other in other_keys.items()):
             repeats_by_row[i] = item, k
     return repeats_by_row
 
@@ -221,8 +236,11 @@ def usage_of(native: Any) -> dict[str, int]:
         stated = (event.get("info") or {}).get("last_token_usage")
     else:
         stated = _payload(native, COUNTED).get("usage")
-    known = ((COUNT_NAMES[key], count) for key, count in (stated or {}).items() if count and key in COUNT_NAMES)
-    return {name: int(count) for name, count in known if is_count(count)}
+    usage: dict[str, int] = {}
+    for key, count in stated.items() if stated else ():
+        if count and key in COUNT_NAMES and is_count(count):
+            usage[COUNT_NAMES[key]] = int(count)
+    return usage
 
 
 def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:
@@ -261,7 +279,9 @@ def as_stated(result: ToolResult, failed: set[str]) -> ToolResult:
 
 
 def _exit_code(text: str) -> Any:
-    value = read_arguments(text)[0] if text.startswith("{") else {}
+    if not text.startswith("{"):  # most results
+        return None
+    value = read_arguments(text)[0]
     metadata = value.get("metadata") if value.keys() == {"output", "metadata"} else None
     return metadata.get("exit_code") if isinstance(metadata, dict) else None
 
@@ -279,11 +299,11 @@ def is_rollback(event: Any) -> bool:
 def rolled_back(rows: list[Row]) -> set[int]:
     """Returns the rows of turns that the user rolled back: the last `num_turns` that still count."""
     gone: set[int] = set()
-    if not any(row.kind == EVENT and is_rollback(row.payload) for row in rows):
+    if not [row for row in rows if row.kind == EVENT and is_rollback(row.payload)]:
         return gone
     turns: list[int] = []
     for i, row in enumerate(rows):
-        if row.kind == ITEM and is_turn(row.payload):
+        if row.item == "message" and is_turn(row.payload):
             turns.append(i)
         elif row.kind == EVENT and is_rollback(row.payload):
             count = min(row.payload.get("num_turns") or 0, len(turns))

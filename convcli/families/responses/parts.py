@@ -46,6 +46,8 @@ def lift_content(content: str | list[Native], dialect: str) -> list[Part]:
 
 def lift_part(native: Native, dialect: str) -> Part:
     """Lifts one part; one of an unknown kind, or without its main key, is opaque."""
+    if len(native) == 2 and native["type"] in TEXTS:  # most parts
+        return Text(native["text"])
     lift_one = LIFT.get(native["type"])
     part = None if lift_one is None else lift_one(native, dialect)
     return Opaque(dialect, native) if part is None else part
@@ -103,10 +105,9 @@ def _lift_audio(native: Native, dialect: str) -> Part | None:
     return Media("audio", data=body["data"], media_type=media_type, extras=make_extras(dialect, AUDIO.extra(native)))
 
 
+TEXTS = ("input_text", "output_text", "text")
 LIFT: dict[str, Callable[[Native, str], Part | None]] = {
-    "input_text": _lift_text,
-    "output_text": _lift_text,
-    "text": _lift_text,
+    **dict.fromkeys(TEXTS, _lift_text),
     "refusal": _lift_refusal,
     "input_image": _lift_image,
     "input_file": _lift_file,

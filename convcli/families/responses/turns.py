@@ -104,9 +104,13 @@ class ItemReader:
 
 def _steps(origin: Path, place: Path) -> Path:
     """Returns the steps from one path to another."""
-    if len(origin) == len(place) and origin[:-1] == place[:-1]:  # items of one list
-        return () if origin == place else ("..", place[-1])
-    shared = next((i for i, (one, other) in enumerate(zip(origin, place, strict=False)) if one != other), len(place))
+    if origin is place:
+        return ()
+    shared = 0
+    for one, other in zip(origin, place, strict=False):
+        if one != other:
+            break
+        shared += 1
     return (*[".."] * (len(origin) - shared), *place[shared:])
 
 
