@@ -40,9 +40,9 @@ class Alignment(msgspec.Struct):
 
     `moved` are the messages before that left the common order. `joined` are those whose partner belongs to an earlier
     message. `matched_after` and `after_used` are the parts and messages after that have a partner. `in_place` are the
-    messages that have, with all their parts, the partner at the same index, and whose partner has no other parts;
-    `part_of` and `matched_after` are without these parts. `unequal` are the messages that are not equal to their
-    partner at the same index; None if not all messages have such a partner.
+    messages with all their parts at the same index in their partner, which has no other parts; `after_in_place` are
+    these partners; `part_of` and `matched_after` are without these parts. `unequal` are the messages that are not equal
+    to their partner at the same index; None if not all messages have such a partner.
     """
 
     message_of: Sequence[int | None]
@@ -52,21 +52,24 @@ class Alignment(msgspec.Struct):
     matched_after: set[Spot]
     after_used: Collection[int]
     in_place: Collection[int] = ()
+    after_in_place: Collection[int] = ()
     unequal: Sequence[int] | None = None
 
     def all_parts(self, before: list[Message]) -> dict[Spot, Spot]:
         """Returns the partners of all parts of the messages before."""
-        return {(i, k): (i, k) for i in self.in_place for k in range(len(before[i].parts))} | self.part_of
+        homes = [(i, j) for i, j in enumerate(self.message_of) if j is not None and i in self.in_place]
+        return {(i, k): (j, k) for i, j in homes for k in range(len(before[i].parts))} | self.part_of
 
     def spread(self, before: list[Message], kept: list[int]) -> Alignment:
         """Returns the alignment for all messages before, when only those at the indexes `kept` were aligned."""
         message_of: list[int | None] = [None] * len(before)
         for i, j in zip(kept, self.message_of, strict=True):
             message_of[i] = j
-        parts = self.all_parts([before[i] for i in kept])
-        part_of = {(kept[i], k): node_path for (i, k), node_path in parts.items()}
-        moved, joined = ({kept[i] for i in group} for group in (self.moved, self.joined))
-        return Alignment(message_of, part_of, moved, joined, set(part_of.values()), self.after_used)
+        part_of = {(kept[i], k): node_path for (i, k), node_path in self.part_of.items()}
+        moved, joined, in_place = ({kept[i] for i in group} for group in (self.moved, self.joined, self.in_place))
+        return Alignment(
+            message_of, part_of, moved, joined, self.matched_after, self.after_used, in_place, self.after_in_place
+        )
 
 
 def align(
@@ -80,18 +83,31 @@ def align(
     Calls whose ids are in `generated`, or differ, are paired by name and arguments, and their results with them.
     `unequal`: the indexes of messages that are not equal to the one at the same index, where these are known.
     """
-    if len(before) == len(after):
-        if unequal is None:
-            unequal = [i for i, is_unequal in enumerate(map(ne, before, after)) if is_unequal]
-        twins = _Twins(after)
-        others = [i for i in unequal if not twins.are_alike(before[i], after[i])]
-        part_of = twins.without_lost_types(before, others)
-        if part_of is None:
-            within = _align_all([before[i] for i in others], [after[i] for i in others], generated)
-            part_of = _in_all(within, others) if _stays(within) else None
-        if part_of is not None:
-            return _by_index(len(before), unequal, others, part_of)
-    return _align_all(before, after, generated)
+    if len(before) != len(after):
+        roles = {message.role for message in after}
+        kept = [i for i, message in enumerate(before) if message.role in roles]
+        same = _align_by_index([before[i] for i in kept], after) if len(kept) == len(after) else None
+        return _align_all(before, after, generated) if same is None else same.spread(before, kept)
+    return _align_by_index(before, after, unequal, generated) or _align_all(before, after, generated)
+
+
+def _align_by_index(
+    before: list[Message],
+    after: list[Message],
+    unequal: Sequence[int] | None = None,
+    generated: Collection[str] | None = None,
+) -> Alignment | None:
+    """Aligns as many messages after, if the partner of each is at the same index. Without `generated`, all parts after
+    must be alike."""
+    if unequal is None:
+        unequal = [i for i, is_unequal in enumerate(map(ne, before, after)) if is_unequal]
+    twins = _Twins(after)
+    others = [i for i in unequal if not twins.are_alike(before[i], after[i])]
+    part_of = twins.without_lost_types(before, others)
+    if part_of is None and generated is not None:
+        within = _align_all([before[i] for i in others], [after[i] for i in others], generated)
+        part_of = _in_all(within, others) if _stays(within) else None
+    return None if part_of is None else _by_index(len(before), unequal, others, part_of)
 
 
 def _align_all(before: list[Message], after: list[Message], generated: Collection[str]) -> Alignment:
@@ -193,7 +209,7 @@ def _by_index(count: int, unequal: Sequence[int], others: list[int], part_of: di
     """Aligns all messages by index. `part_of` aligns the parts of the `others`; the parts of the rest are alike."""
     everyone = range(count)
     in_place = set(everyone).difference(others) if others else everyone
-    return Alignment(everyone, part_of, (), (), set(part_of.values()), everyone, in_place, unequal)
+    return Alignment(everyone, part_of, (), (), set(part_of.values()), everyone, in_place, in_place, unequal)
 
 
 _SAME_KEYS: frozenset[type] = frozenset((Text, Refusal))

@@ -176,7 +176,7 @@ class _Walk:
         for i in range(len(self.before.messages)) if alignment.unequal is None else alignment.unequal:
             message, j = self.before.messages[i], alignment.message_of[i]
             if i in alignment.in_place:
-                self.in_place(i, message, self.after.messages[i])
+                self.in_place(i, message, self.after.messages[j])  # type: ignore[index]
             elif j is None:
                 self.dropped_message(i, message, alignment)
             else:
@@ -335,7 +335,7 @@ class _Walk:
     def moved_media(self, alignment: Alignment) -> None:
         """Compares the media of results that a convention moved with their copies elsewhere in the output."""
         free: dict[int, Part] = {}
-        others = (pair for pair in enumerate(self.after.messages) if pair[0] not in alignment.in_place)
+        others = (pair for pair in enumerate(self.after.messages) if pair[0] not in alignment.after_in_place)
         for j, message in others if self.accounted else ():
             parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
             free |= {media_key(part): part for part in parts if part.type in MEDIA_KINDS}
@@ -347,11 +347,11 @@ class _Walk:
 
     def invented(self, alignment: Alignment) -> None:
         """Reports what only the output has, except media of results that a convention moved."""
-        if len(alignment.in_place) == len(self.after.messages):
+        if len(alignment.after_in_place) == len(self.after.messages):
             return
         homes = alignment.message_of if alignment.unequal is not None else set(alignment.message_of)
         for j in alignment.unequal or range(len(self.after.messages)):
-            if j in alignment.in_place:
+            if j in alignment.after_in_place:
                 continue
             message = self.after.messages[j]
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]

@@ -167,6 +167,15 @@ def test_a_message_that_moved_is_reported_once_and_at_its_place() -> None:
     assert reported([a, c, b], [c, a, b]) == [("moved", "/messages/1", "message")]
 
 
+def test_a_message_is_not_taken_for_one_of_another_role_with_its_text() -> None:
+    before = [Message("user", [Text("Hello.")]), Message("assistant", [Text("Hello.")])]
+    losses = difference(Transcript(before), Transcript(before[1:]))
+    assert {(loss.kind, loss.where) for loss in losses} == {
+        ("dropped", "/messages/0"),
+        ("dropped", "/messages/0/parts/0"),
+    }
+
+
 def test_two_messages_in_one_are_reported_as_a_change_of_grouping() -> None:
     joined = Message("user", [Text("a"), Text("b")])
     assert reported([user("a"), user("b")], [joined]) == [("changed", "/messages/1", "message.grouping")]
