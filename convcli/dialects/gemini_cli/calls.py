@@ -73,7 +73,8 @@ def lift_entry(
         message.created_at = stamp
     elif stamp and stamp != time:
         extra["timestamp"] = stamp
-    add_extras(call, NAME, extra)
+    if extra:
+        add_extras(call, NAME, extra)
     return call, message
 
 
@@ -108,7 +109,8 @@ def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading
     items = native if isinstance(native, list) else [native]
     pieces = [read_part({"text": item} if isinstance(item, str) else item, context) for item in items]
     answers = [piece for piece in pieces if piece.kind == "functionResponse"]
-    other_parts: list[Part] = [lift_part(piece, context) for piece in pieces if piece.kind != "functionResponse"]
+    others = [piece for piece in pieces if piece.kind != "functionResponse"] if len(answers) < len(pieces) else []
+    other_parts: list[Part] = [lift_part(piece, context) for piece in others]
     context.pairing.result(call.id, call.name)
     if len(answers) == 1:
         answer = answers[0].native["functionResponse"]

@@ -25,10 +25,11 @@ def lift_thought(native: Native, time: Any) -> Reasoning:
     """Returns a thought as the program sends it to the model: its subject in bold before its description."""
     subject, description = native.get("subject") or "", native.get("description") or ""
     part = Reasoning(" ".join(text for text in (f"**{subject}**" if subject else "", description) if text))
-    extra = dict(THOUGHT.extra(native) or {})
-    if extra.get("timestamp") == time:
+    extra = THOUGHT.extra(native)
+    if extra is not None and extra.get("timestamp") == time:
         extra.pop("timestamp", None)
-    add_extras(part, NAME, extra)
+    if extra:
+        add_extras(part, NAME, extra)
     return part
 
 

@@ -21,6 +21,8 @@ TEXT = Keys("type text textSignature")
 THINKING = Keys("type thinking thinkingSignature redacted")
 IMAGE = Keys("type data mimeType")
 CALL = Keys("type id name arguments input thoughtSignature partialJson")
+USUAL_CALL = frozenset(("type", "id", "name", "arguments"))
+"""The keys of most calls."""
 
 SESSION, REQUEST = "session", "api"
 """The forms."""
@@ -80,6 +82,8 @@ def lift_block(native: Native, reader: Reader, api: Any = None) -> Part:
 
 
 def _lift_text(native: Native, api: Any) -> Text:
+    if len(native) == 2:  # most texts
+        return Text(native["text"])
     extra, signature = TEXT.extra(native), native.get("textSignature")
     metadata = None
     if signature and signed_by(api) == "thoughtSignature":
@@ -90,6 +94,8 @@ def _lift_text(native: Native, api: Any) -> Text:
 
 
 def _lift_thinking(native: Native, api: Any) -> Reasoning:
+    if len(native) == 2:  # without a signature
+        return Reasoning(native["thinking"])
     extra = THINKING.extra(native) or {}
     signature, redacted, key = native.get("thinkingSignature"), native.get("redacted"), signed_by(api)
     metadata = {key: signature} if signature and key else None
@@ -102,6 +108,9 @@ def _lift_thinking(native: Native, api: Any) -> Reasoning:
 
 
 def _lift_call(native: Native, reader: Reader) -> ToolCall:
+    if len(native) == len(USUAL_CALL) and native.keys() == USUAL_CALL and native["arguments"].__class__ is dict:
+        call_id = reader.context.pairing.call(native["id"] or None, native["name"])
+        return ToolCall(call_id, native["name"], native["arguments"])
     extra = CALL.extra(native) or {}
     payload, other = ("arguments", "input") if native.get("arguments") is not None else ("input", "arguments")
     if has_content(native.get(other)):
@@ -179,12 +188,11 @@ def lift_result(native: Native, reader: Reader, outer: Native | None = None, usu
     values are no extras."""
     extra = (RESULT if outer is None else BLOCK).extra(native, usual) or {}
     outer_message = outer or {}
-    stated_id = _first(native, IDS) or _first(outer_message, IDS)
-    id_, name = reader.context.pairing.result(stated_id, _first(native, NAMES) or _first(outer_message, NAMES))
-    for keys, value in ((IDS, id_), (NAMES, name)):
-        for key in keys:
-            if native.get(key) and native[key] != value:
-                extra[key] = native[key]
+    ids, names = [key for key in IDS if native.get(key)], [key for key in NAMES if native.get(key)]
+    stated_id = native[ids[0]] if ids else _first(outer_message, IDS)
+    id_, name = reader.context.pairing.result(stated_id, native[names[0]] if names else _first(outer_message, NAMES))
+    extra |= {key: native[key] for key in ids[1:] if native[key] != id_}
+    extra |= {key: native[key] for key in names[1:] if native[key] != name}
     has_failed = _is_failure(native) or (outer is not None and _is_failure(outer))
     kind, value, is_error = read_value(native.get("content"), has_failed, reader)
     return ToolResult(id_, name, kind, value, True if is_error else None, extras=make_extras(NAME, extra))  # type: ignore[arg-type]

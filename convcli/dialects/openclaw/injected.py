@@ -25,7 +25,7 @@ def lift_injected(native: Native, message: Message, part_paths: list[Path], path
     Other keys of an entry are kept as extras of the call.
     """
     results: Lifted = []
-    for key in INJECTED if has_injected(native) else ():
+    for key in INJECTED:
         twins = Twins([part for part in message.parts if isinstance(part, ToolCall)])
         places = {id(part): (*path, *node_path) for part, node_path in zip(message.parts, part_paths, strict=True)}
         for i, entry in enumerate(native.get(key) or ()):

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.openclaw.blocks as blocks
-from convcli.dialects.openclaw.injected import lift_injected
+from convcli.dialects.openclaw.injected import has_injected, lift_injected
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import NOTHING, Keys, Native, as_object, except_keys, get_extras, make_extras, omit, together
@@ -126,13 +126,14 @@ def lift_message(native: Native, path: Path, reader: blocks.Reader, usual: Nativ
     role, content = native["role"], native.get("content")
     if role == BASH:
         return [(Message("user", [Opaque(blocks.NAME, native)]), [()])]
-    kinds = [block["type"] for block in content] if isinstance(content, list) and role not in SUMMARIES else []
-    if not blocks.RESULT_TYPES.isdisjoint(kinds):
+    kinds = [block["type"] for block in content] if isinstance(content, list) and role not in SUMMARIES else ()
+    if kinds and not blocks.RESULT_TYPES.isdisjoint(kinds):
         return _lift_mixed(native, native["content"], reader)
     if role in RESULT_ROLES:
         return [(_result_message(blocks.lift_result(native, reader, usual=usual)), [()])]
     message, part_paths = _lift_turn(native, reader, usual)
-    return [(message, part_paths), *lift_injected(native, message, part_paths, path, reader)]
+    results = lift_injected(native, message, part_paths, path, reader) if has_injected(native) else []
+    return [(message, part_paths), *results]
 
 
 def _result_message(result: ToolResult) -> Message:
@@ -167,7 +168,8 @@ def _lift_turn(native: Native, reader: blocks.Reader, usual: Native) -> tuple[Me
         message.usage = usage or None
         if rest:
             extras["usage"] = rest
-    message.extras = make_extras(blocks.NAME, extras, row=None)
+    if extras:
+        message.extras = make_extras(blocks.NAME, extras, row=None)
     return message, part_paths
 
 
