@@ -162,7 +162,8 @@ class _SessionReader:
         message = self.context.messages[start]
         self.begins[first] = self.message_at[first] = message
         other_keys = self._row_extras(row, message, facts)
-        add_extras(message, NAME, None, row=other_keys)
+        if other_keys or message.extras is not None:
+            add_extras(message, NAME, None, row=other_keys)
         for each in self.context.messages[start:]:
             claim_names(each.parts, NAME, "line")
         if facts is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 from convcli.families.anthropic import request
@@ -99,9 +99,10 @@ def usual(rows: list[Native]) -> Native:
     """Returns the most frequent values of the keys that nearly all rows have."""
     values_by_key: Native = {}
     for key in USUAL:
-        values = [row.get(key) for row in rows]
+        values = list(map(dict.get, rows, repeat(key)))
         if key == "isSidechain":  # a row without it is on the main path
-            values = [value is True for row, value in zip(rows, values, strict=True) if not row.get(CALLER)]
+            callers = map(dict.get, rows, repeat(CALLER))
+            values = [value is True for value, caller in zip(values, callers, strict=True) if not caller]
         if values and values.count(values[0]) == len(values):  # most keys
             del values[1:]
         counts = Counter([value for value in values if value != "" and isinstance(value, (str, bool))])
