@@ -121,17 +121,18 @@ def _lift_message(native: Native, dialect: str) -> Message:
 
 def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
     """Returns the parts of a message item; None for one without content but with other keys, which is kept whole."""
-    extra = MESSAGE.extra(native, COMPLETED) or {}
+    extra = MESSAGE.extra(native, COMPLETED)
     parts = lift_content(native["content"], dialect)
     if not parts:
         return None if extra else []
-    id_ = extra.pop("id", None)
+    id_ = extra.pop("id", None) if extra else None
     for part in parts:
-        part.metadata = {"itemId": id_} if id_ is not None else None
-        if isinstance(part, Opaque):
+        if id_ is not None:
+            part.metadata = {"itemId": id_}
+        if part.__class__ is Opaque:
             part.extras = {dialect: {"in": "content"}}
     if extra or parts[0].extras:
-        add_extras(parts[0], dialect, None, item=extra)
+        add_extras(parts[0], dialect, None, item=extra or {})
     return parts
 
 
