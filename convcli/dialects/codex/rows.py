@@ -165,7 +165,7 @@ def screen(item: Native) -> list[Native]:
 
 
 SHOWN = ("message", "reasoning")
-"""The types of the items of which `screen` returns events."""
+"""The types of items that screen events repeat."""
 SCREEN_TYPES = ("agent_reasoning", "agent_message", "user_message")
 """The types of the events of `screen`."""
 COMPARED_KEYS = frozenset(("type", "message", "text", "images"))

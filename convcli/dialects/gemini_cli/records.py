@@ -93,6 +93,9 @@ def _lift_item(item: Any, reading: Reading) -> Part:
 def _lift_user(body: Body, path: Path, reading: Reading) -> None:
     """Lifts a user record; each tool result in it becomes a message of its own."""
     context = reading.context
+    if len(body.items) == 1 and isinstance(body.items[0], str):  # most records
+        context.add(Message("user", [Text(body.items[0])]), path, [body.path_of(0)])
+        return
     pieces = {j: read_part(item, context) for j, item in enumerate(body.items) if is_answer(item)}
     paired = iter(context.pairing.results([stated(piece) for piece in pieces.values()]) if pieces else ())
     message: Message | None = None
