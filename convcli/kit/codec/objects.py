@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from convcli.kit.objects import Native, Cached
+from convcli.kit.objects import Cached, Native
 from convcli.model.transcript import Path
 
 
