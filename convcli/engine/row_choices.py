@@ -139,9 +139,12 @@ def with_tools(transcript: Transcript, source: Dialect, options: Options) -> Tra
 
 
 def seen_in(name: str, calls: list[ToolCall]) -> ToolDefinition:
-    """Returns a definition with the arguments of these calls and their types; those in all calls are required."""
+    """Returns a definition with the arguments of these calls and their types; those in all calls are required.
+
+    Its description is empty: templates such as that of gpt-oss fail if there is none.
+    """
     if all(call.custom for call in calls):
-        return ToolDefinition(name, parameters=custom.PARAMETERS, custom=custom.TEXT)
+        return ToolDefinition(name, "", parameters=custom.PARAMETERS, custom=custom.TEXT)
     types: dict[str, set[str]] = {}
     for call in calls:
         for key, value in call.arguments.items():
@@ -149,7 +152,7 @@ def seen_in(name: str, calls: list[ToolCall]) -> ToolDefinition:
     properties: dict[str, Any] = {key: _typed(of_key) for key, of_key in types.items()}
     required = [key for key in types if all(key in call.arguments for call in calls)]
     parameters: dict[str, Any] = {"type": "object", "properties": properties}
-    return ToolDefinition(name, parameters={**parameters, "required": required} if required else parameters)
+    return ToolDefinition(name, "", parameters={**parameters, "required": required} if required else parameters)
 
 
 def _typed(types: set[str]) -> dict[str, Any]:

@@ -118,7 +118,9 @@ def test_a_row_states_the_tools_that_its_calls_show() -> None:
     conversion = convcli.convert(SESSION, "hf-chat")
     properties = {"pattern": {"type": "string"}, "-n": {"type": "boolean"}}
     parameters = {"type": "object", "properties": properties, "required": ["pattern", "-n"]}
-    assert [tool["function"] for tool in conversion.document["tools"]] == [{"name": "Grep", "parameters": parameters}]
+    assert [tool["function"] for tool in conversion.document["tools"]] == [
+        {"name": "Grep", "description": "", "parameters": parameters}
+    ]
     invented = [(loss.level, loss.why) for loss in conversion.losses if loss.field == "tool"]
     assert invented == [("context", row_choices.INVENTED_TOOL)]
 
@@ -180,7 +182,8 @@ def test_only_sessions_of_agent_programs_get_tools() -> None:
 )
 def test_a_definition_has_the_types_of_all_calls(values: list[dict[str, Any]], expected: dict[str, Any]) -> None:
     calls = [ToolCall(str(i), "f", arguments) for i, arguments in enumerate(values)]
-    assert row_choices.seen_in("f", calls).parameters == {"type": "object", **expected}
+    tool = row_choices.seen_in("f", calls)
+    assert (tool.description, tool.parameters) == ("", {"type": "object", **expected})
 
 
 def test_a_failed_result_stays_the_text_that_the_model_read() -> None:

@@ -84,13 +84,17 @@ def test_templates_render_every_row_of_a_session_with_columns_and_tools() -> Non
     trl = importlib.util.find_spec("trl")
     if trl is None or trl.origin is None:
         pytest.skip("trl is not installed")
-    source = (Path(trl.origin).parent / "chat_templates" / "qwen3.jinja").read_text()
+    folder = Path(trl.origin).parent / "chat_templates"
+    source, of_tools = ((folder / f"{name}.jinja").read_text() for name in ("qwen3", "gptoss"))
     sessions = dict.fromkeys(sample.path for sample in samples() if dialects.get(sample.dialect).is_session)
-    for row in convcli.rows(sessions, "hf-chat", columns="all", tools="program"):
+    have_tools = {row.file for row in convcli.rows(sessions, "hf-chat", tools="none") if row.document.get("tools")}
+    for row in convcli.rows(sessions, "hf-chat", columns="all"):
         assert COLUMNS.keys() <= row.document.keys()
         has_calls = any(message.get("tool_calls") for message in row.document["messages"])
         assert row.document.get("tools") or not has_calls, row.file
         assert renders(templates, source, row.document) or row.findings, row.file
+        asked = {**row.document, "messages": [{"role": "user", "content": "Hi."}]}
+        assert row.file in have_tools or renders(templates, of_tools, asked), row.file
 
 
 def renders(templates: Any, source: str, row: Any) -> bool:
