@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator
+from bisect import insort
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import structs
 
@@ -33,6 +35,8 @@ convcli sessions ~/.claude/projects -O json          # of one folder
 """
 
 COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file", "parent"]
+DAY = 86_400
+"""Seconds."""
 ON_TERMINAL = ["title", "ended", "program", "messages", "errors", "project", "id"]
 
 
@@ -79,11 +83,14 @@ def command(
     else:
         chosen = [programs.get(name) for name in programs.names() if program in (None, name)]
         paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
-    paths = _in_order(paths)
     codes, printer = ExitCodes(screen), DiagnosticPrinter(screen, reading)
-    rows = _rows(paths, reading, codes)
-    rows = (row for row in rows if program in (None, row["program"]) and (cwd is None or _is_below(row["cwd"], cwd)))
-    rows = _below_sessions(_limited(rows, limit))
+
+    def rows_of(files: _Files) -> Iterator[Row]:
+        for row in _rows(files, reading, codes):
+            if program in (None, row["program"]) and (cwd is None or _is_below(row["cwd"], cwd)):
+                yield row
+
+    rows = _below_sessions(_newest(_sessions(paths), rows_of, limit), limit)
     if not paths:
         screen.announce("no sessions found\n")
     elif picks:
@@ -115,41 +122,67 @@ def _with_age(row: Row) -> Row:
     return {**row, "title": title, "ended": age(row["end"]), "project": project_of(row["cwd"])}
 
 
-def _in_order(paths: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """Returns the files, the newest session first; the runs of its subagents follow a session."""
+_Files: TypeAlias = list[tuple[str, str | None]]
+"""Files, each with the program in whose folder it is."""
+
+
+def _sessions(paths: _Files) -> list[tuple[float, _Files]]:
+    """Returns the files of each session, those of the runs of its subagents behind its own, and when it changed.
+
+    The session that changed last comes first.
+    """
     from convcli.jobs.agent_files import session_of
 
-    def key(pair: tuple[str, str | None]) -> tuple[float, str, bool, float]:
-        path, session = pair[0], session_of(pair[0])
+    sessions: dict[str, _Files] = {}
+    for path, program in sorted(paths, key=lambda file: _changed(file[0])):
+        session = session_of(path)
         session = session if session is not None and os.path.exists(session) else path
-        return -_changed(session), session, session != path, _changed(path)
+        files = sessions.setdefault(session, [])
+        files.insert(0 if path == session else len(files), (path, program))
+    ordered = sorted((-_changed(session), session) for session in sessions)
+    return [(-changed, sessions[session]) for changed, session in ordered]
 
-    return sorted(paths, key=key)
 
+def _newest(
+    sessions: list[tuple[float, _Files]], rows_of: Callable[[_Files], Iterable[Row]], limit: int | None
+) -> Iterator[Row]:
+    """Yields the rows of all sessions, or at least of the newest so many.
 
-def _limited(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
-    """Yields so many sessions; runs of subagents do not count."""
-    count = 0
-    for row in rows if limit != 0 else ():
-        count += row["parent"] is None
-        if limit is not None and count > limit:
+    No session ends after its file has changed. So the others are older once so many have ended after the next file
+    changed, by more than a time zone: some programs write local times.
+    """
+    ends: list[float] = []
+    for changed, files in sessions:
+        if limit is not None and len(ends) >= limit and (limit == 0 or ends[-limit] > changed + DAY):
             return
-        yield row
+        for row in rows_of(files):
+            if row["parent"] is None:
+                insort(ends, _end(row))
+            yield row
 
 
-def _below_sessions(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yields each session, the newest first, and below it the runs of its subagents. Files only suggest the order: one
-    that was copied is new, and a database has sessions of any time."""
-    from convcli.kit.values import milliseconds_of_time
-
-    groups = nested(rows, lambda row: row["id"], lambda row: row["parent"])
-    ends = (milliseconds_of_time(session["end"] or "") or 0 for session, *_ in groups)
-    for _, (session, *runs) in sorted(zip(ends, groups, strict=True), key=lambda pair: -pair[0]):
+def _below_sessions(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
+    """Yields so many sessions, the newest first, and below each the runs of its subagents."""
+    families = nested(rows, lambda row: row["id"], lambda row: row["parent"])
+    for session, *runs in sorted(families, key=lambda family: -_end(family[0]))[:limit]:
         yield session
         yield from ({**row, "below": True} for row in runs)
 
 
+def _end(row: Row) -> float:
+    """Returns when a session ended, in seconds since 1970; 0 if it has no times."""
+    from convcli.kit.values import milliseconds_of_time
+
+    return (milliseconds_of_time(row["end"] or "") or 0) / 1000
+
+
 def _changed(path: str) -> float:
+    """Returns when a session changed; infinite if other files than this one may have changed."""
+    from convcli.files import folders
+    from convcli.jobs import programs
+
+    if path.endswith(programs.DATABASE) or os.path.basename(path) == folders.AGENT:
+        return inf
     with suppress(OSError):
         return os.stat(path).st_mtime
     return 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,21 @@ def test_the_run_of_a_subagent_stands_below_its_session_and_is_named_by_its_own_
     assert (code, [line[:5] for line in shown.splitlines()[1:3]]) == (0, ["Hi.  ", "↳ Hi."])
     done = run("detect", "claude-code:a7", env=environment(HOME=str(tmp_path)))
     assert b"agent-a7.jsonl" in done.stdout + done.stderr
+
+
+def test_a_limit_keeps_the_newest_by_the_times_in_them_and_reads_no_older_file(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-p"
+    days = {"copied": 1, "second": 10, "first": 12, "old": 5}
+    for name, day in days.items():
+        about = {"type": "user", "sessionId": name, "version": "2.1.0", "uuid": f"u-{name}", "isSidechain": False}
+        message = {"role": "user", "content": "Hi."}
+        put(folder / f"{name}.jsonl", {**about, "timestamp": f"2026-02-{day:02}T00:00:00Z", "message": message})
+        changed = datetime(2026, 2, 20 if name == "copied" else day, tzinfo=UTC).timestamp()
+        os.utime(folder / f"{name}.jsonl", (changed, changed))
+    assert [row["id"] for row in rows("--home", tmp_path, "--limit", 1)] == ["first"]
+    (folder / "old.jsonl").write_text("{")
+    os.utime(folder / "old.jsonl", (changed, changed))
+    assert [row["id"] for row in rows("--home", tmp_path, "--limit", 2)] == ["first", "second"]
 
 
 TASK = [{"role": "assistant", "content": [{"type": "text", "text": "Hi."}], "modelInfo": {"modelId": "m"}}]
