@@ -17,7 +17,6 @@ from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.report import tables
 from convcli.report.screen import Screen
-from convcli.report.text import Paint
 
 if TYPE_CHECKING:
     from convcli.engine.compare import Difference
@@ -109,14 +108,12 @@ def _show(
     if form not in ("text", "html"):
         _shared.show_table(screen, form, COLUMNS, rows)
         return
-    paint = screen.out if form == "text" else Paint()
     others = differences.Uncounted(comparing.unstored, comparing.identities)
-    text = differences.listed(rows, arguments.first, arguments.second, paint, others)
     if form == "text":
-        screen.show(text)
+        screen.show(differences.listed(rows, arguments.first, arguments.second, screen.out, others))
     else:
-        *_, summary = differences.listed(rows, arguments.first, arguments.second, paint)
-        screen.show(side_by_side.page(arguments.first, arguments.second, compared, summary.strip()))
+        summary = differences.summary(rows, others)
+        screen.show(side_by_side.page(arguments.first, arguments.second, compared, summary))
 
 
 class Comparing:
@@ -143,30 +140,40 @@ class Comparing:
             if one is None or other is None:
                 only_in = Difference("content", "invented" if one is None else "dropped", "transcript", "", "")
                 first, second = (None if each is None else each.lift() for each in (one, other))
-                yield Comparison(first, second, self._rows([only_in], one, other))
+                only = first if second is None else second
+                whole = range(0 if only is None else len(only.messages))
+                yield Comparison(
+                    first, second, [_row(each, one, other) for each in self._counted([only_in])], (whole, whole)
+                )
             else:
                 yield self._compared(one, other)
 
     def _compared(self, one: Document, other: Document) -> Comparison:
         from convcli.engine.compare import differences
         from convcli.report.side_by_side import Comparison
+        from convcli.views.changed_messages import messages_at
 
-        pair = one.lift(), other.lift()
-        found = differences(*pair, one.dialect, other.dialect, exact=self.arguments.exact)
+        first, second = one.lift(), other.lift()
+        found = differences(first, second, one.dialect, other.dialect, exact=self.arguments.exact)
         if not found and one.dialect is not other.dialect:
-            more = differences(*pair, one.dialect, other.dialect, exact=True)
+            more = differences(first, second, one.dialect, other.dialect, exact=True)
             self.unstored += sum(each.level == "content" and each.kind in ONE_SIDED for each in more)
-        return Comparison(*pair, self._rows(found, one, other))
+        counted = self._counted(found)
+        changed = (
+            messages_at(first, one.dialect, [each.first for each in counted]),
+            messages_at(second, other.dialect, [each.second for each in counted]),
+        )
+        return Comparison(first, second, [_row(each, one, other) for each in counted], changed)
 
-    def _rows(self, found: list[Difference], one: Document | None, other: Document | None) -> list[dict[str, Any]]:
+    def _counted(self, found: list[Difference]) -> list[Difference]:
         from convcli.engine.identities import is_identity
 
         counted = [each for each in found if each.level in LEVELS[self.arguments.level]]
         if self.arguments.exact or self.arguments.with_ids:
-            return [_row(each, one, other) for each in counted]
+            return counted
         kept = [each for each in counted if not is_identity(each)]
         self.identities += len(counted) - len(kept)
-        return [_row(each, one, other) for each in kept]
+        return kept
 
 
 def _row(difference: Difference, one: Document | None, other: Document | None) -> dict[str, Any]:

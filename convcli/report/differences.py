@@ -43,25 +43,27 @@ def listed(
             yield f"  {paint.in_colour(REMOVED, '-')} {before}".rstrip() + "\n"
         if row["kind"] != "dropped":
             yield f"  {paint.in_colour(ADDED, '+')} {after}".rstrip() + "\n"
-    levels = Counter(row["level"] for row in rows)
-    parts = [f"{levels[level]:,} of {level}" for level in LEVELS if levels[level]]
-    if rows:
-        total = counted(len(rows), "difference")
-        yield f"{total}: {', '.join(parts)}\n" if len(parts) > 1 else f"{total} of {rows[0]['level']}\n"
-        if others.unstored:
-            unstored = f"{counted(others.unstored, 'difference')} that one dialect cannot store not shown"
-            yield paint.dim(f"{unstored}: --exact shows them") + "\n"
-    elif others.unstored:
-        text = (
-            f"the same conversation, except content that one dialect cannot store: --exact reports {others.unstored:,}"
-        )
-        yield f"{text}\n"
-    else:
-        yield "the same conversation\n"
+    yield f"{summary(rows, others)}\n"
+    if rows and others.unstored:
+        unstored = f"{counted(others.unstored, 'difference')} that one dialect cannot store not shown"
+        yield paint.dim(f"{unstored}: --exact shows them") + "\n"
     if others.identities:
         yield (
             paint.dim(f"{counted(others.identities, 'difference')} of ids and times not shown: --ids shows them") + "\n"
         )
+
+
+def summary(rows: Sequence[dict[str, Any]], others: Uncounted = NOTHING) -> str:
+    """Returns the number of differences per level, or that there is none that counts."""
+    if rows:
+        levels = Counter(row["level"] for row in rows)
+        parts = [f"{levels[level]:,} of {level}" for level in LEVELS if levels[level]]
+        total = counted(len(rows), "difference")
+        return f"{total}: {', '.join(parts)}" if len(parts) > 1 else f"{total} of {rows[0]['level']}"
+    if others.unstored:
+        unstored = f"{counted(others.unstored, 'difference')} of content that one dialect cannot store"
+        return f"the same conversation, except {unstored}: --exact lists all differences"
+    return "the same conversation"
 
 
 def _where(row: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ Text from files is escaped, and the page's Content-Security-Policy allows only i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from html import escape
 from itertools import zip_longest
@@ -57,16 +57,22 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .5rem; border-bot
 POLICY = policy(f"style-src {hash_source(STYLE)}")
 COLUMNS = ("field", "level", "place", "first", "second")
 
+_Side: TypeAlias = list[tuple[int, Message]]
+"""The messages of one transcript without events, each with its index."""
 _Pair: TypeAlias = tuple[int | None, int | None]
-"""The indexes of two messages that stand side by side."""
+"""The positions of two messages that stand side by side."""
 
 
 class Comparison(NamedTuple):
-    """Two transcripts, one of them None if only one file has it, and the rows of their differences."""
+    """Two transcripts, one of them None if only one file has it, and the rows of the differences that count.
+
+    `changed` are the indexes of the messages of either side that have such a difference.
+    """
 
     first: Transcript | None
     second: Transcript | None
     rows: Sequence[dict[str, Any]]
+    changed: tuple[Container[int], Container[int]]
 
 
 def page(first: str, second: str, comparisons: Iterable[Comparison], summary: str) -> Iterator[str]:
@@ -81,8 +87,8 @@ def page(first: str, second: str, comparisons: Iterable[Comparison], summary: st
 
 def _conversation(comparison: Comparison) -> Iterator[str]:
     sides = [_messages(transcript) for transcript in (comparison.first, comparison.second)]
-    pairs = list(_pairs(*sides))
-    differs = [_differs(sides, pair) for pair in pairs]
+    pairs = list(_pairs(*([message for _, message in side] for side in sides)))
+    differs = [_differs(sides, pair, comparison.changed) for pair in pairs]
     if not any(differs):
         return
     shown = [any(differs[max(index - AROUND, 0) : index + AROUND + 1]) for index in range(len(pairs))]
@@ -103,8 +109,9 @@ def _fold(rows: Sequence[str]) -> Iterator[str]:
         yield f"<details><summary>{counted(len(rows), 'equal message')}</summary>\n{''.join(rows)}</details>\n"
 
 
-def _messages(transcript: Transcript | None) -> list[Message]:
-    return [message for message in transcript.messages if message.role != "event"] if transcript is not None else []
+def _messages(transcript: Transcript | None) -> _Side:
+    messages = enumerate(transcript.messages if transcript is not None else ())
+    return [(index, message) for index, message in messages if message.role != "event"]
 
 
 def _pairs(first: Sequence[Message], second: Sequence[Message]) -> Iterator[_Pair]:
@@ -131,13 +138,16 @@ def _shape(message: Message) -> tuple[str, ...]:
     return message.role, *(f"{kind_of(part)} {_name(part)}" for part in message.parts)
 
 
-def _differs(sides: Sequence[Sequence[Message]], pair: _Pair) -> bool:
-    first, second = (None if index is None else side[index] for side, index in zip(sides, pair, strict=True))
-    return first is None or second is None or _text(first) != _text(second)
+def _differs(sides: Sequence[_Side], pair: _Pair, changed: Sequence[Container[int]]) -> bool:
+    """True if two messages read differently, and a difference that counts is in one of them."""
+    both = [None if at is None else side[at] for side, at in zip(sides, pair, strict=True)]
+    counts = any(one is not None and one[0] in indexes for one, indexes in zip(both, changed, strict=True))
+    first, second = (None if one is None else _text(one[1]) for one in both)
+    return counts and first != second
 
 
-def _row(sides: Sequence[Sequence[Message]], pair: _Pair, *, is_changed: bool) -> str:
-    messages = [None if index is None else side[index] for side, index in zip(sides, pair, strict=True)]
+def _row(sides: Sequence[_Side], pair: _Pair, *, is_changed: bool) -> str:
+    messages = [None if at is None else side[at][1] for side, at in zip(sides, pair, strict=True)]
     parts = [message.parts if message is not None else [] for message in messages]
     cells: list[list[str]] = [[], []]
     for one, other in zip_longest(*parts):

@@ -30,8 +30,11 @@ def test_what_only_one_dialect_has_a_place_for_is_not_passed_over_in_silence(tmp
     row = tmp_path / "row.json"
     assert run("convert", chat, "--to", "sharegpt", "-o", row).returncode == 0
     done = run("diff", chat, row)
-    reported = b"the same conversation, except content that one dialect cannot store: --exact reports 1\n"
-    assert (done.returncode, done.stdout) == (0, reported)
+    reported = (
+        "the same conversation, except 1 difference of content that one dialect cannot store: "
+        "--exact lists all differences"
+    )
+    assert (done.returncode, done.stdout.decode()) == (0, f"{reported}\n")
     assert run("diff", chat, row, "--output-format", "jsonl").stdout == b""
     assert b"1 of content" in run("diff", chat, row, "--exact").stdout
 
@@ -121,6 +124,19 @@ def test_words_that_differ_are_coloured(tmp_path: Path) -> None:
     done = run("--color", "always", "diff", first, second)
     assert b'"\x1b[31mhello\x1b[0m"' in done.stdout
     assert b'"\x1b[32mgood day\x1b[0m"' in done.stdout
+
+
+def test_a_page_shades_only_messages_with_differences_that_count(tmp_path: Path) -> None:
+    session = SAMPLES / "claude-code" / "example.jsonl"
+    converted, edited = tmp_path / "converted.json", tmp_path / "edited.json"
+    assert run("convert", session, "--to", "openai-chat", "-o", converted).returncode == 0
+    same = run("diff", session, converted, "-O", "html").stdout.decode()
+    assert "<h1>the same conversation, except" in same
+    assert '<section class="row' not in same
+    edited.write_text(converted.read_text().replace("Fixed: `total`", "Another `total`"))
+    text = run("diff", session, edited, "-O", "html").stdout.decode()
+    assert text.count('<section class="row changed">') == 1
+    assert "<ins>Another </ins>" in text
 
 
 def test_a_page_shows_both_side_by_side_and_escapes_text(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ def said(*texts: str) -> Transcript:
     return Transcript([Message("user", [Text(text)]) for text in texts])
 
 
-def shown(first: Transcript | None, second: Transcript | None) -> str:
-    return "".join(page("a.json", "b.json", [Comparison(first, second, [])], "1 difference"))
+def shown(
+    first: Transcript | None, second: Transcript | None, changed: tuple[range, range] = (range(99), range(99))
+) -> str:
+    return "".join(page("a.json", "b.json", [Comparison(first, second, [], changed)], "1 difference"))
 
 
 def cells(text: str) -> list[tuple[str, str]]:
