@@ -112,7 +112,9 @@ def _arranged(arguments: ConvertArguments, paths: list[str], job: Job) -> Destin
 
 def _note_of(output: str) -> str:
     """Returns a note if a name such as `out.csv` does not make a file of that format."""
-    if os.path.splitext(output)[1].lower() not in OTHER_SUFFIXES:
+    from convcli.files.packing import without_packing
+
+    if os.path.splitext(without_packing(output))[1].lower() not in OTHER_SUFFIXES:
         return ""
     from convcli.report.text import safe_text
 
@@ -122,9 +124,10 @@ def _note_of(output: str) -> str:
 def _layout_of(output: str | None) -> Framing | None:
     """Returns the layout that the name of an output implies; None if it implies none."""
     from convcli.files.layouts import is_table
+    from convcli.files.packing import without_packing
     from convcli.jobs.paths import is_lines
 
-    name = output or "-"
+    name = without_packing(output or "-")
     if is_lines(name) or is_table(name):
         return "jsonl"
     suffix = os.path.splitext(name)[1].lower()

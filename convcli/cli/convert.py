@@ -48,7 +48,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     type=PATH,
     metavar="FILE|-",
     help="The output; without it, stdout. Several inputs go into one FILE.jsonl, .parquet or .arrow, or into a JSON "
-    "array in FILE.json. On stdout they are JSON Lines.",
+    "array in FILE.json. FILE.jsonl.gz is compressed. On stdout they are JSON Lines.",
 )
 @add_option(
     "--out-dir",

@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -290,21 +291,20 @@ def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
     if packer == "lzma":
         lzma = import_module("lzma")
         return lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY), lzma.LZMAError
-    try:
-        zstd = import_module("compression.zstd")  # Python 3.14
-        return zstd.ZstdDecompressor, zstd.ZstdError
-    except ImportError:
-        return _zstandard(name)
+    zstd = zstd_module(name)
+    if hasattr(zstd.ZstdDecompressor, "decompressobj"):  # the package zstandard
+        return lambda: zstd.ZstdDecompressor().decompressobj(), zstd.ZstdError
+    return zstd.ZstdDecompressor, zstd.ZstdError
 
 
-def _zstandard(name: str) -> tuple[Callable[[], Any], type[Exception]]:
-    try:
-        zstandard = import_module("zstandard")
-    except ImportError:
-        raise JobError(
-            "zstd-missing",
-            "reading zstandard needs Python 3.14 or the package zstandard",
-            file=name,
-            help="pip install 'convcli[zstd]'",
-        ) from None
-    return lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError
+def zstd_module(name: str) -> Any:
+    """Returns `compression.zstd` of Python 3.14, or the package `zstandard`. Raises JobError if there is neither."""
+    for module in ("compression.zstd", "zstandard"):
+        with suppress(ImportError):
+            return import_module(module)
+    raise JobError(
+        "zstd-missing",
+        "zstandard needs Python 3.14 or the package zstandard",
+        file=name,
+        help="pip install 'convcli[zstd]'",
+    )

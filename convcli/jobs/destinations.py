@@ -10,8 +10,9 @@ from convcli.engine.conversion import Conversion
 from convcli.files.framing import Framing
 from convcli.files.layouts import DocumentWriter, is_table, row_layouts
 from convcli.files.outputs import Output, make_folder, open_output
+from convcli.files.packing import packed_output, without_packing
 from convcli.jobs.documents import Document
-from convcli.jobs.paths import InputFile, split_line, without_packing
+from convcli.jobs.paths import InputFile, split_line
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS
@@ -96,10 +97,13 @@ def output_at(
 ) -> Output:
     """Opens the output at a path. If the name ends in .parquet or .arrow, lines are written and become a table.
 
-    Raises as `open_output` does, and JobError `arrow-missing` or `usage` if it cannot be a table."""
+    Names such as rows.jsonl.gz make compressed files. Raises as `open_output` and `packed_output` do, and JobError
+    `arrow-missing` or `usage` if it cannot be a table."""
+    if is_table(without_packing(path)) and not is_table(path):
+        raise JobError("usage", "a table is compressed inside", help=f"write to {without_packing(path)}")
     output = open_output(path, force=force, inputs=inputs)
     if not is_table(path):
-        return output
+        return packed_output(output, path)
     ways = set(row_layouts(target.framings))
     if ways == {"sse"} or framing == "sse":
         message = f"{target.title} is written as a stream, whose events are not table rows"

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from convcli.files import stores
 from convcli.files.packed import may_wait
+from convcli.files.packing import without_packing
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".traj", ".parquet", ".arrow", ".eval", ".db")
-PACKED = (".gz", ".bz2", ".xz", ".zst")
 _MAGIC = pattern("[*?[]")
 """Characters by which `glob` recognises a pattern."""
 _LINE = r"(?P<file>.+):(?P<line>0|[1-9][0-9]{0,17})"
@@ -154,12 +154,6 @@ def companion(path: str, suffix: str) -> Any:
     with suppress(ContentError, OSError), open(other, "rb") as file:
         return exact_json.parse(file.read())
     return None
-
-
-def without_packing(name: str) -> str:
-    """Removes a compression suffix from a file name."""
-    stem, suffix = os.path.splitext(name)
-    return stem if suffix.lower() in PACKED else name
 
 
 def is_lines(name: str) -> bool:

@@ -16,6 +16,7 @@ from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
 from convcli.files.framing import MAX_LINE
+from convcli.files.packing import PACKED
 from convcli.jobs import converting, inputs, paths
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
@@ -43,7 +44,7 @@ MOST_PIECES = 10_000
 """Maximum number of files in one part."""
 LOSSES, FINDINGS, REFUSED, RESTORE = "_losses/", "_findings/", "_refused/", "_restore/"
 """Folders of outputs other than documents."""
-UNCUT = (".arrow", ".db", ".eval", ".sse", *paths.PACKED)
+UNCUT = (".arrow", ".db", ".eval", ".sse", *PACKED)
 """Suffixes of files that cannot be cut."""
 TABLES = (".parquet",)
 CUT = (".jsonl", ".ndjson", *TABLES)

@@ -13,9 +13,10 @@ from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, layout
 from convcli.files.outputs import make_folder, open_output
+from convcli.files.packing import without_packing
 from convcli.files.stores import OutputFolder, folder_at, join
 from convcli.jobs import inputs
-from convcli.jobs.paths import is_lines, without_packing
+from convcli.jobs.paths import is_lines
 from convcli.jobs.pieces import InputPiece
 from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import SUCCESS

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from convcli.files.packing import PACKED
 from convcli.jobs import inputs, paths
 from convcli.jobs.judging import JudgingOptions, Verdict, judge
 from tests.cli_cases import CLEAN, ROOT, WRONG, run, write
@@ -176,7 +177,7 @@ def test_the_hook_of_pre_commit_sees_every_file_that_is_read() -> None:
     hook = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
     (pattern,) = re.findall(r"^\s*files: '(.*)'$", hook, re.MULTILINE)
     for suffix in set(paths.SUFFIXES) - UNSEEN:
-        for packing in ("", *paths.PACKED):
+        for packing in ("", *PACKED):
             assert re.search(pattern, f"a/b{suffix}{packing}"), suffix + packing
     assert not re.search(pattern, "notes.md")
     assert re.findall(r"^\s*entry: (.*)$", hook, re.MULTILINE) == ["convcli validate --transcripts-only"]
