@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -235,6 +236,7 @@ def _kept(word: str | None) -> Kept:
 def validate(screen: Screen, arguments: Any) -> int:
     """Runs `validate` in parts and returns the exit code."""
     from convcli.cli import _judged
+    from convcli.model.findings import Severity
     from convcli.parts import Task
     from convcli.report.formats.full import tally
 
@@ -243,7 +245,7 @@ def validate(screen: Screen, arguments: Any) -> int:
         message = "-o, --output-format, --statistics, --baseline and --transcripts-only are not for a job with --engine"
         raise JobError("usage", message, help="DIR/part-*.jsonl has the findings, DIR/_report.json counts them")
     arguments = every
-    errors = warnings = 0
+    severities = Counter[Severity]()
 
     select, ignore = (tuple(code for codes in some for code in codes) for some in (arguments.select, arguments.ignore))
     task = Task(
@@ -258,17 +260,20 @@ def validate(screen: Screen, arguments: Any) -> int:
     )
 
     def announce(report: Report) -> None:
-        nonlocal errors, warnings
-        errors, warnings = report.severe("error"), report.severe("warning")
+        severities.update({severity: report.severe(severity) for severity in get_args(Severity)})
         bad = report.transcripts - report.clean
         _judged.announce_skipped(screen, report.skipped, report.transcripts)
         if report.transcripts:
-            screen.announce(tally(errors, warnings, bad, report.transcripts, screen.err))
+            screen.announce(tally(severities, bad, report.transcripts, screen.err))
         _judged.announce_converted(screen, arguments.target, report.converted)
 
     job = _job(screen, arguments)
     code = job.run(task, announce)
-    if code == DONE and (errors or (warnings and arguments.strict)) and not arguments.exit_zero:
+    if (
+        code == DONE
+        and (severities["error"] or (severities["warning"] and arguments.strict))
+        and not arguments.exit_zero
+    ):
         return UNACCEPTABLE
     return code
 

@@ -68,23 +68,24 @@ class Unread:
 
     def sentences(self, records: int) -> list[str]:
         """Returns a sentence on what was skipped, with the reasons, if anything could not be read."""
-        from convcli.validation.wording import counted
-
         if not records + self.inputs:
             return []
         codes = ", ".join(f"{code} ×{count:,}" for code, count in self._codes.most_common() if count)
-        return [f"{counted(records, 'record')} and {counted(self.inputs, 'input')} that could not be read: {codes}"]
+        return [f"{self._kinds(records)} that could not be read: {codes}"]
+
+    def _kinds(self, records: int) -> str:
+        from convcli.validation.wording import counted
+
+        return " and ".join(counted(n, unit) for n, unit in ((records, "record"), (self.inputs, "input")) if n)
 
     def listed(self, records: int) -> Iterator[str]:
         """Yields a line for each record and input, if anything could not be read."""
         from convcli.report.text import safe_text
-        from convcli.validation.wording import counted
 
         total = records + self.inputs
         if not total:
             return
-        kinds = [counted(records, "record")] * bool(records) + [counted(self.inputs, "input")] * bool(self.inputs)
-        yield f"skipped, because they could not be read: {' and '.join(kinds)}\n"
+        yield f"skipped, because they could not be read: {self._kinds(records)}\n"
         for name, code in list(self._places.items())[:MOST_LISTED]:
             yield f"  {safe_text(name)}: {code}\n"
         if total > MOST_LISTED:

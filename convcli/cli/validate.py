@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from convcli.jobs.judging import JudgingOptions, Verdict
     from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
-    from convcli.model.findings import Finding
+    from convcli.model.findings import Finding, Severity
 
 EXAMPLES = """\
 convcli samples broken -o rows.jsonl; convcli samples chat -o chat.json
@@ -127,7 +127,8 @@ class _Validating:
         self.screen, self.arguments = screen, arguments.with_defaults()
         self.reading = replace(arguments.reading, otherwise=self.arguments.target)
         self.codes = ExitCodes(screen)
-        self.errors = self.warnings = self.bad = self.total = self.known = self.skipped = 0
+        self.bad = self.total = self.known = self.skipped = 0
+        self.severities: Counter[Severity] = Counter()
         self.converted: Counter[str] = Counter()
 
     def run(self) -> int:
@@ -183,13 +184,13 @@ class _Validating:
         _selecting.announce_unused(self.screen, self.reading.selection)
         _judged.announce_skipped(self.screen, self.skipped, self.total, may_be_none=self.arguments.transcripts_only)
         if self.total:
-            self.screen.announce(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
+            self.screen.announce(tally(self.severities, self.bad, self.total, self.screen.err, known=self.known))
         _judged.announce_converted(self.screen, self.arguments.target, self.converted)
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
             fixed = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
             self.screen.announce(f"{counted(self.known, 'known finding')} not shown{fixed}\n")
-        if self.errors or (self.warnings and self.arguments.strict):
+        if self.severities["error"] or (self.severities["warning"] and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
 
@@ -260,10 +261,8 @@ class _Validating:
                 new = [finding for finding in verdict.findings if not self.baseline.knows(finding)]
                 self.known += len(verdict.findings) - len(new)
                 verdict = verdict._replace(findings=new)
-            severities = [finding.severity for finding in verdict.findings]
-            self.errors += severities.count("error")
-            self.warnings += severities.count("warning")
-            self.bad += bool(severities) and not verdict.is_of_file
+            self.severities.update(finding.severity for finding in verdict.findings)
+            self.bad += bool(verdict.findings) and not verdict.is_of_file
             self.total += not verdict.is_of_file
             self.converted[verdict.dialect] += verdict.is_converted
             yield verdict

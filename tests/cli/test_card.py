@@ -44,7 +44,7 @@ def test_a_folder_gets_the_rows_and_a_card(tmp_path: Path) -> None:
         f"| train | train.jsonl | 3 | {size} |",
         "| openai-chat | 3 |",
         "| m-1 | 3 |",
-        "- 1 record and 0 inputs that could not be read: wrong-type ×1",
+        "- 1 record that could not be read: wrong-type ×1",
         "- 1 repeated conversation left out",
         "No content was lost.",
     ):

@@ -249,7 +249,7 @@ def test_known_findings_are_counted_and_new_ones_fail(tmp_path: Path) -> None:
     write(source, CLEAN, CLEAN, WRONG)
     done = run(*words)
     assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr == b"3 transcripts, all clean\n1 known finding not shown\n"
+    assert done.stderr == b"3 transcripts, no new findings\n1 known finding not shown\n"
     write(source, WRONG, WRONG)
     done = run(*words)
     assert (done.returncode, done.stdout.count(b"error[unknown-value]")) == (1, 1)
@@ -274,3 +274,15 @@ def test_transcripts_that_were_judged_as_converted_are_counted_by_their_dialect(
     assert note in run("validate", path, "--as", "anthropic").stderr
     for options in (("--as", "openai-chat"), ("--from", "openai-chat", "--as", "openai-chat"), ()):
         assert b"checked after conversion" not in run("validate", path, *options).stderr
+
+
+def test_the_last_line_counts_what_is_printed_of_every_severity(tmp_path: Path) -> None:
+    turns = [
+        {"role": "user", "content": "Hi."},
+        {"role": "user", "content": "Hi?"},
+        {"role": "assistant", "content": "Yes."},
+    ]
+    file = write(tmp_path / "rows.jsonl", {"messages": turns}, {"messages": turns[1:]})
+    done = run("validate", file, "--from", "hf-chat")
+    assert (done.returncode, done.stdout.count(b"info[repeated-role]")) == (0, 1)
+    assert done.stderr == b"1 info in 1 of 2 transcripts, 1 clean\n"

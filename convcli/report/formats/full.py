@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
-from convcli.model.findings import Finding
+from convcli.model.findings import Finding, Severity
 from convcli.model.located import number_of
 from convcli.report.text import Paint, place, safe_text
 from convcli.validation.wording import counted
@@ -105,10 +105,11 @@ def block(finding: Finding, paint: Paint) -> str:
     return "\n".join(lines) + "\n"
 
 
-def tally(errors: int, warnings: int, bad: int, total: int, paint: Paint) -> str:
-    """Formats the last line: the number of findings and of transcripts."""
-    clean = f"{total - bad:,} clean"
-    if not errors and not warnings:
-        return f"{counted(total, 'transcript')}, {paint.bold('all clean') if total != 1 else paint.bold('clean')}\n"
-    counts = " and ".join(counted(n, unit) for n, unit in ((errors, "error"), (warnings, "warning")) if n)
-    return f"{paint.bold(counts)} in {bad:,} of {counted(total, 'transcript')}, {clean}\n"
+def tally(counts: Mapping[Severity, int], bad: int, total: int, paint: Paint, *, known: int = 0) -> str:
+    """Formats the last line: the number of findings and of transcripts; `known` findings are not among them."""
+    units = [counted(counts[severity], severity) for severity in get_args(Severity) if counts[severity]]
+    if not units:
+        words = "no new findings" if known else "all clean" if total != 1 else "clean"
+        return f"{counted(total, 'transcript')}, {paint.bold(words)}\n"
+    listed = paint.bold(" and ".join(filter(None, (", ".join(units[:-1]), units[-1]))))
+    return f"{listed} in {bad:,} of {counted(total, 'transcript')}, {total - bad:,} clean\n"
