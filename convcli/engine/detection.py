@@ -37,7 +37,7 @@ MOST_KEYS = 8
 OF_ANSWERS = ("response", "output", "outputs", "completion", "response_body")
 """Keys of answers in logs."""
 NO_DIALECT = "no dialect recognizes this"
-NAMED = "--from DIALECT names its dialect (convcli dialects); a table describes your own log: convcli help own-logs"
+NAMED = "--from DIALECT names its dialect (convcli dialects); for a log of your own: convcli dialects --draft FILE"
 
 
 class Detection(msgspec.Struct, frozen=True):

@@ -93,6 +93,20 @@ def test_a_table_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     assert (done.returncode, b"no-such-file" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(("key", "sizes"), [("user", [2, 2]), ("session_id", [4])])
+def test_rows_with_a_question_and_its_answer_are_conversations_unless_they_name_one(
+    key: str, sizes: list[int], tmp_path: Path
+) -> None:
+    rows = [{key: "a", "question": f"Question {n}?", "answer": f"Answer {n}."} for n in (1, 2)]
+    log = write(tmp_path / "log.jsonl", *rows)
+    assert b"--draft" in run("inspect", log).stderr
+    table = written(tmp_path, run("dialects", "--draft", log).stdout.decode(), "log.toml")
+    done = run("convert", log, "--from", table, "--to", "intermediate", "-o", tmp_path / "rows.jsonl")
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "rows.jsonl").read_text().splitlines()
+    assert [len(json.loads(line)["messages"]) for line in lines] == sizes
+
+
 def test_the_check_lists_what_a_table_does_not_explain_without_values(tmp_path: Path) -> None:
     table = written(tmp_path, TABLE, "support.toml")
     talk = {**TALK, "channel": "secret", "turns": [*TALK["turns"], {"speaker": "robot", "utterance": "Beep."}]}

@@ -206,9 +206,13 @@ class _Draft:
         at = (self.calls or {}).get("at")
         return "assistant" if at and any(value_at(row, at) for row in rows) else None
 
+    @property
+    def _has_turns(self) -> bool:
+        return any(line.startswith("turns") for line in self.lines)
+
     def _add_content(self) -> None:
         columns = self.columns
-        has_turns = any(line.startswith("turns") for line in self.lines)
+        has_turns = self._has_turns
         calls = self.calls
         result = self._results() if "tool" in self.roles else None
         reasoning = self.spoken.find("reasoning", are_strings)
@@ -322,6 +326,8 @@ class _Draft:
             split = columns.find("split", lambda values: are_words(values) and len(values) == len(self.found.rows))
             if split:
                 self.add("split", split)
+            elif self._has_turns:  # each row is a conversation of its own
+                self.lines.remove("lines = true")
         for key in ("id", "time", "model", "name", "stop-reason"):
             path = columns.find(key, are_times if key == "time" else are_words)
             if path:
