@@ -15,6 +15,7 @@ from convcli.cli._parts import Engine, Share
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
+from convcli.model.findings import Severity
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -236,7 +237,6 @@ def _kept(word: str | None) -> Kept:
 def validate(screen: Screen, arguments: Any) -> int:
     """Runs `validate` in parts and returns the exit code."""
     from convcli.cli import _judged
-    from convcli.model.findings import Severity
     from convcli.parts import Task
     from convcli.report.formats.full import tally
 
@@ -269,13 +269,8 @@ def validate(screen: Screen, arguments: Any) -> int:
 
     job = _job(screen, arguments)
     code = job.run(task, announce)
-    if (
-        code == DONE
-        and (severities["error"] or (severities["warning"] and arguments.strict))
-        and not arguments.exit_zero
-    ):
-        return UNACCEPTABLE
-    return code
+    is_bad = severities["error"] or (severities["warning"] and arguments.strict)
+    return UNACCEPTABLE if code == DONE and is_bad and not arguments.exit_zero else code
 
 
 def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> int:

@@ -15,7 +15,7 @@ from convcli.cli import _selecting, _shared
 from convcli.cli._commands import add_argument, add_option, declare
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._types import PATH, Near, Number, format_of
-from convcli.model.errors import DONE
+from convcli.model.errors import DONE, ConvcliError
 from convcli.report import tables
 from convcli.report.screen import Screen
 from convcli.views.nesting import nested
@@ -35,6 +35,7 @@ convcli sessions ~/.claude/projects -O json          # of one folder
 """
 
 COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file", "parent"]
+WITHOUT_MESSAGES = ("no-messages", "empty-input")
 DAY = 86_400
 """Seconds."""
 ON_TERMINAL = ["title", "ended", "program", "messages", "errors", "project", "id"]
@@ -83,10 +84,10 @@ def command(
     else:
         chosen = [programs.get(name) for name in programs.names() if program in (None, name)]
         paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
-    codes, printer = ExitCodes(screen), DiagnosticPrinter(screen, reading)
+    codes, printer, empty = ExitCodes(screen), DiagnosticPrinter(screen, reading), list[str]()
 
     def rows_of(files: _Files) -> Iterator[Row]:
-        for row in _rows(files, reading, codes):
+        for row in _rows(files, reading, codes, empty):
             if program in (None, row["program"]) and (cwd is None or _is_below(row["cwd"], cwd)):
                 yield row
 
@@ -101,6 +102,11 @@ def command(
         _shared.show_table(screen, form, ON_TERMINAL, map(_with_age, rows))
     else:
         _shared.show_table(screen, form, COLUMNS, rows)
+    if empty:
+        from convcli.validation.wording import counted
+
+        verb = "is" if len(empty) == 1 else "are"
+        screen.announce(f"note: {counted(len(empty), 'file')} without messages {verb} not listed\n")
     printer.finish()
     codes.finish()
     return codes.worst
@@ -188,18 +194,29 @@ def _changed(path: str) -> float:
     return 0.0
 
 
-def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, codes: ExitCodes) -> Iterator[Row]:
+def _rows(files: _Files, reading: ReadingOptions, codes: ExitCodes, empty: list[str]) -> Iterator[Row]:
+    """Yields a row for each session. A session that was begun and left has no messages: its file goes into `empty`."""
     from convcli.jobs import programs
     from convcli.jobs.documents import Document
 
     names = {programs.dialect_of(name).name: name for name in reversed(programs.names())}
-    for path, program in paths:
-        with codes.guard(path), _opened(path, program, reading, names) as opened:
+    for path, program in files:
+        with codes.guard(path), _without_messages(path, empty), _opened(path, program, reading, names) as opened:
             if opened.dialect.name in names:
                 for item in opened:
                     if isinstance(item, Document):
                         yield _row(item, program or names[opened.dialect.name])
                         codes.add(DONE)
+
+
+@contextmanager
+def _without_messages(path: str, empty: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except ConvcliError as error:
+        if error.code not in WITHOUT_MESSAGES:
+            raise
+        empty.append(path)
 
 
 @contextmanager

@@ -119,6 +119,16 @@ def test_a_limit_keeps_the_newest_by_the_times_in_them_and_reads_no_older_file(t
     assert [row["id"] for row in rows("--home", tmp_path, "--limit", 2)] == ["first", "second"]
 
 
+def test_a_session_in_which_nothing_was_said_is_no_error(home: Path) -> None:
+    begun = {"timestamp": "2026-02-01T00:00:00Z", "type": "event_msg", "payload": {"type": "turn_aborted"}}
+    folder = home / ".codex" / "sessions" / "2026" / "02" / "01"
+    put(folder / "rollout-1.jsonl", begun)
+    (folder / "rollout-2.jsonl").touch()
+    done = run("sessions", "--home", home)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
+    assert done.stderr == b"note: 2 files without messages are not listed\n"
+
+
 TASK = [{"role": "assistant", "content": [{"type": "text", "text": "Hi."}], "modelInfo": {"modelId": "m"}}]
 LOG = {"sessionId": "s", "projectHash": "h", "startTime": "2026-05-01T00:00:00Z", "lastUpdated": "2026-05-01T00:00:00Z"}
 SAID = {"id": "u", "timestamp": "2026-05-01T00:00:00Z", "type": "user", "content": "Hi."}
