@@ -21,7 +21,7 @@ from convcli.wire import exact_json
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 SUFFIXES = (".json", ".jsonl", ".sse")
-WITH_NEW_TYPES = {
+WITH_WARNINGS = {
     "gemini-cli/log-rewound.jsonl": "unknown-content",
     "gemini-cli/model-type.json": "unknown-content",
     "claude-code/rows-of-others.jsonl": "unknown-content",
@@ -29,8 +29,11 @@ WITH_NEW_TYPES = {
     "hf-trace/rows-of-others.jsonl": "unknown-content",
     "chatgpt-export/odd.json": "unknown-type",
     "otel-genai/messages.json": "unknown-type",
+    "librechat/agent.json": "invalid-arguments",
+    "vscode-chat/summary.json": "invalid-arguments",
 }
-"""Good samples with rows or parts of types that their dialect does not know, on purpose, and the finding on them."""
+"""Good samples with a warning on purpose: rows or parts of types that their dialect does not know, and calls that broke
+off. With the finding on them."""
 
 
 class Memory:

@@ -87,6 +87,7 @@ def _concerned(code: str) -> list[str]:
     """Returns the dialects that have a rule with this code, or a phrase for all schemas."""
     from convcli import dialects
     from convcli.jobs.judging import SHAPE
+    from convcli.validation.verdict import rules_of
 
-    ruled = [one.name for one in dialects.builtin() if any(code in rule.codes for rule in one.rules)]
+    ruled = [one.name for one in dialects.builtin() if any(code in rule.codes for rule in rules_of(one))]
     return ["the schema of every dialect"] if code in SHAPE else ruled

@@ -44,7 +44,7 @@ from convcli.kit.supported import fields
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Text, ToolChoice, ToolDefinition, Transcript
-from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
+from convcli.validation.rules import keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_outputs
 
 NAME = "gemini-interactions"
@@ -227,7 +227,6 @@ RULES = (
     Rule(PAIRED.codes, _paired),
     links.same_names(),
     names.of_tools(NAMES),
-    arguments.not_filled(),
     tools.chosen(alone=("auto", "none")),
     tools.unique(),
     READABLE_SIGNATURES,

@@ -27,7 +27,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import arguments, links, tools, trees
+from convcli.validation.rules import links, tools, trees
 
 NAME = "intermediate"
 MARK, VERSION = "convcli", 1
@@ -151,7 +151,6 @@ def _places() -> dict[str, Path]:
 
 RULES = (
     links.paired(links.PairingRules(where="later")),
-    arguments.not_filled(),
     tools.chosen(alone=tools.EVERY),
     tools.unique(),
     trees.rooted(),

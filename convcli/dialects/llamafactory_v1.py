@@ -44,7 +44,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules.arguments import AS_OBJECT
+from convcli.validation.rules.arguments import AS_OBJECT, readable
 from convcli.validation.survey import Survey
 
 NAME = "llamafactory-v1"
@@ -289,9 +289,10 @@ def _find_null_weights(survey: Survey) -> Iterable[Breach]:
 
 
 RULES = (
-    Rule(("invalid-arguments", "arguments-quoted-twice"), _find_invalid_calls),
-    Rule(("wrong-format",), _find_invalid_tools),
+    Rule(("invalid-arguments", "arguments-quoted-twice"), _find_invalid_calls, of_input=("invalid-arguments",)),
+    Rule(("wrong-format",), _find_invalid_tools, of_input=("wrong-format",)),
     Rule(("wrong-type",), _find_null_weights),
+    readable(),
     *training.RULES,
 )
 

@@ -42,7 +42,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import arguments, links, tools
+from convcli.validation.rules import links, tools
 from convcli.validation.survey import Survey, for_requests
 
 NAME = "message-history"
@@ -212,7 +212,6 @@ RULES = (
     system_apart(),
     for_requests(Rule(("wrong-type",), _find_data_results)),
     links.paired(links.PairingRules(where="later")),
-    arguments.not_filled(),
     tools.unique(),
 )
 

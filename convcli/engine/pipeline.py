@@ -185,11 +185,24 @@ def _finished(conversion: Conversion, document: Any, source: Dialect, target: Di
         from convcli.engine.set_keys import with_set_keys
 
         conversion = with_set_keys(conversion, options, target, source)
-    of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
+    of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source, target)
     if of_input:
-        known = {(finding.code, finding.where) for finding in conversion.findings}
-        conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in known]
+        conversion.findings = _with_input(conversion.findings, of_input)
     return conversion
+
+
+def _with_input(of_output: list[Finding], of_input: list[Finding]) -> list[Finding]:
+    """Adds the findings on the input. One that the output has too, there or at what contains it, is told once, at its
+    place in the input."""
+    findings, added = [*of_output], list[Finding]()
+    for finding in of_input:
+        both = (i for i, each in enumerate(findings) if each.code == finding.code)
+        same = next((i for i in both if f"{finding.where}/".startswith(f"{findings[i].where}/")), None)
+        if same is None:
+            added.append(finding)
+        else:
+            findings[same] = replace(findings[same], where=finding.where)
+    return added + findings
 
 
 def _unchanged(document: Any, transcript: Transcript, dialect: Dialect) -> Conversion:

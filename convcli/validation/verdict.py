@@ -9,11 +9,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.model.dialect import Dialect
+from convcli.model.fields import is_supported
 from convcli.model.findings import Finding
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Purpose, Rule
 from convcli.model.transcript import Message, Path, Transcript
 from convcli.proof.places import Places
 from convcli.proof.records import fields_of
+from convcli.validation.rules import arguments, tools, turns
 from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Survey, applicable, path_of
 from convcli.wire import pointers
@@ -40,23 +42,34 @@ def of_document(
     return [_finding(breach, survey.shown) for breach in _in_order(breaches)]
 
 
+OF_ALL = (turns.decodable("warning"), arguments.readable(), tools.sound())
+"""What is wrong with a document whatever a service demands. An output shows it too, or a loss names its place."""
+
+
 @cache
 def rules_of(dialect: Dialect) -> tuple[Rule, ...]:
-    """Returns the rules for documents of this dialect: its own, and that its part types are known."""
-    return dialect.rules if dialect.carries_all else (*dialect.rules, known_types(dialect.name))
+    """Returns the rules for documents of this dialect: its own, that its part types are known, and those of all
+    dialects that it does not state itself. Arguments are compared with tools where it can store any."""
+    types = () if dialect.carries_all else (known_types(dialect.name),)
+    stated = {code for rule in dialect.rules for code in rule.codes}
+    has_tools = any(is_supported("tool", dialect.supports_in(form)) for form in dialect.forms)
+    filled = (arguments.not_filled(),) if has_tools else ()
+    return (*dialect.rules, *types, *filled, *(rule for rule in OF_ALL if stated.isdisjoint(rule.codes)))
 
 
-def of_input(document: Any, transcript: Transcript, source: Dialect) -> list[Finding]:
+def of_input(document: Any, transcript: Transcript, source: Dialect, target: Dialect) -> list[Finding]:
     """Returns, as warnings, findings on a document that the output will not show: see `Rule.of_input`."""
-    rules = _of_input(source)
+    rules = _of_input(source, target)
     codes = {code for rule in rules for code in rule.of_input}
     all_findings = findings(document, transcript, source, rules)
     return [replace(finding, severity="warning") for finding in all_findings if finding.code in codes]
 
 
 @cache
-def _of_input(dialect: Dialect) -> tuple[Rule, ...]:
-    return tuple(rule for rule in dialect.rules if rule.of_input)
+def _of_input(source: Dialect, target: Dialect) -> tuple[Rule, ...]:
+    """The rules for the input; the same rule of the target finds the same in the output, if that has the tools."""
+    known = rules_of(target) if is_supported("tool", target.supports_in(target.forms[0])) else ()
+    return tuple(rule for rule in rules_of(source) if rule.of_input and rule not in known)
 
 
 def of_output(

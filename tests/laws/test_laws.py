@@ -23,7 +23,7 @@ from tests.laws.test_verdict import assert_warns_of_output
 from tests.planting import at
 from tests.proof.test_places import assert_losses_are_in
 from tests.support import (
-    WITH_NEW_TYPES,
+    WITH_WARNINGS,
     Sample,
     about,
     acceptable_of,
@@ -51,7 +51,7 @@ def test_a_dialect_has_six_good_and_four_bad_samples_and_its_schema(name: str) -
 @pytest.mark.parametrize("name", names())
 def test_a_good_sample_has_no_finding_and_is_recognised(name: str) -> None:
     for sample in samples_of(name):
-        allowed = {WITH_NEW_TYPES.get(str(sample))}
+        allowed = {WITH_WARNINGS.get(str(sample))}
         with about(sample):
             assert {finding.code for finding in pipeline.validate(sample.document, dialects.get(name))} <= allowed
             assert detection.detect(sample.document).dialect == name

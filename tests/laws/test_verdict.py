@@ -23,6 +23,7 @@ from convcli.model.findings import Finding
 from convcli.validation import schemas
 from convcli.validation.unknown import CODE as UNKNOWN
 from convcli.validation.verdict import rules_of
+from convcli.wire import pointers
 from tests import tiers
 from tests.support import acceptable_of, documents, names, sample_files, samples_of, untouched
 
@@ -171,6 +172,50 @@ def test_l14_validate_finds_all_content_that_convert_does_not_know(name: str) ->
                 warned = codes_of(converted.findings).keys() & CODES
                 if warned:
                     assert warned <= codes_of(pipeline.validate(document, dialect)).keys(), (str(sample), target.name)
+
+
+OF_INPUT = {
+    *("failed-stream", "invalid-arguments", "invalid-base64", "invalid-schema", "missing-parent", "null-filled"),
+    *("parent-cycle", "remote-reference", "stream-out-of-order", "torn-stream", "unknown-rewind", "wrong-format"),
+}
+"""What is wrong with a document whatever a service demands."""
+
+
+@pytest.mark.parametrize("name", names())
+def test_l14_convert_tells_what_is_wrong_with_a_document_whatever_the_target(name: str) -> None:
+    """As a finding, or as a loss at the place: what is not in the output needs no finding on it."""
+    dialect = dialects.get(name)
+    targets = [dialects.get(each) for each in ("openai-chat", "sharegpt", "gemini-stream", "atif") if each != name]
+    for document in (each for path in good_and_bad(name) for each in documents(path, dialect)):
+        with suppress(RefusedError):
+            found = [one for one in pipeline.validate(document, dialect) if one.code in OF_INPUT]
+            for target in targets if found else ():
+                done = pipeline.convert(document, dialect, target)
+                for one in found:
+                    is_lost = is_null(document, one.where) or any(is_at(loss.where, one.where) for loss in done.losses)
+                    assert is_lost or one.code in codes_of(done.findings), (target.name, one)
+
+
+def is_null(document: Any, where: str) -> bool:
+    """Is there null, which counts as absent?"""
+    try:
+        return pointers.resolve(document, pointers.steps(where)) is None
+    except LookupError:
+        return False
+
+
+@pytest.mark.parametrize("name", [name for name in names() if dialects.get(name).is_stream])
+def test_a_torn_stream_is_told_once(name: str) -> None:
+    dialect = dialects.get(name)
+    targets = [dialects.get(each) for each in ("anthropic-stream", "openai-chat-stream", "gemini") if each != name]
+    for events in (sample.document for sample in samples_of(name) if isinstance(sample.document, Rows)):
+        torn = Rows(events[: len(events) // 2 + 1])
+        found = pipeline.validate(torn, dialect)
+        if any(one.severity == "error" and one.code != "torn-stream" for one in found):
+            continue
+        for target in targets:
+            told = [one.where for one in pipeline.convert(torn, dialect, target).findings if one.code == "torn-stream"]
+            assert told == [one.where for one in found if one.code == "torn-stream"], target.name
 
 
 @pytest.mark.parametrize("name", [name for name in names() if dialects.get(name).is_session])

@@ -30,7 +30,7 @@ from convcli.validation.survey import SUBJECTS, Survey, limited_to
 from convcli.wire import pointers
 from tests import strategies, tiers
 from tests.laws.test_mutants import containers, mutate
-from tests.support import WITH_NEW_TYPES, acceptable, documents, names, sample_files, samples
+from tests.support import WITH_WARNINGS, acceptable, documents, names, sample_files, samples
 
 SOURCE = Path(codes.__file__).parent
 WITH_RULES = [name for name in names() if dialects.get(name).rules]
@@ -160,7 +160,8 @@ def test_quoted_arguments_are_reported_at_the_arguments_of_the_source() -> None:
     done = pipeline.convert(document, dialects.get("intermediate"), dialects.get("hf-chat"))
     places = {finding.code: finding.where for finding in done.findings}
     call = "/messages/1/parts/0"
-    assert places == {"arguments-quoted-twice": f"{call}/arguments", "missing-tool-result": f"{call}/id"}
+    quoted = {"arguments-quoted-twice": f"{call}/arguments", "invalid-arguments": f"{call}/rawArguments"}
+    assert places == {**quoted, "missing-tool-result": f"{call}/id"}
 
 
 def test_what_a_text_spells_is_reported_where_the_text_stands() -> None:
@@ -372,7 +373,7 @@ def test_every_finding_on_a_bad_sample_is_reported_at_a_place_that_the_sample_ha
 
 def test_no_good_sample_breaks_a_rule() -> None:
     for sample in samples():
-        allowed = {WITH_NEW_TYPES.get(str(sample))}
+        allowed = {WITH_WARNINGS.get(str(sample))}
         codes = {finding.code for finding in pipeline.validate(sample.document, dialects.get(sample.dialect))}
         assert codes <= allowed, str(sample)
 

@@ -9,7 +9,7 @@ from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit.objects import get_extras
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Opaque, Reasoning, ToolCall
-from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
+from convcli.validation.rules import keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 NAME = "anthropic"
@@ -139,7 +139,6 @@ RULES = (
     links.paired(links.PairingRules(merged=True, unique="request")),
     names.of_tools(NAMES),
     names.of_calls(IDS),
-    arguments.not_filled(),
     tools.chosen(),
     tools.unique(),
     tools.schemas(tools.SchemaDemands(clean_root=True)),

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from convcli.families.converse.policy import IDS, NAMES
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
+from convcli.validation.rules import keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 NO_MIXED_TEXT = ("llama", "mistral")
@@ -73,7 +73,6 @@ RULES = (
     links.paired(links.PairingRules(together=True)),
     names.of_tools(NAMES),
     names.of_calls(IDS),
-    arguments.not_filled(),
     tools.chosen(),
     tools.unique(),
     tools.schemas(),

@@ -215,6 +215,9 @@ def _supports(name: str, family: Family) -> frozenset[str]:
 # ---------------------------------------------------------------- rules
 
 
+UNREAD = ("wrong-format", "invalid-arguments")
+
+
 def _find_unread(survey: Survey) -> Iterator[Breach]:
     if survey.messages and not family_of(survey.document[TEXT]):
         yield Breach(
@@ -262,7 +265,7 @@ DIALECT = Dialect(
     lift=lift,
     fit={name: _fit(name, family) for name, family in FAMILIES.items()},
     write=write,
-    rules=(Rule(("wrong-format", "invalid-arguments"), _find_unread), for_outputs(turns.some_message())),
+    rules=(Rule(UNREAD, _find_unread, of_input=UNREAD), for_outputs(turns.some_message())),
     conventions=(ROW_TEXTS,),
     supports={name: _supports(name, family) for name, family in FAMILIES.items()},
     reasons=REASONS,

@@ -134,7 +134,6 @@ RULES = (
     for_requests(Rule(("unread-row",), _unread)),
     links.paired(links.PairingRules(where="later", missing="warning")),
     arguments.readable(),
-    arguments.not_filled(),
 )
 
 

@@ -291,7 +291,6 @@ RULES = (
     links.paired(links.PairingRules(where="later", unique="request", missing="warning")),
     names.of_tools(NAMES),
     arguments.readable(),
-    arguments.not_filled(),
     limited_to(tools.chosen(), "tool-choice-without-tools"),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands(bare=True)),

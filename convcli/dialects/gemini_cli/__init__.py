@@ -151,7 +151,7 @@ def _is_sent(survey: Survey) -> Iterator[Breach]:
 
 RULES = (
     links.paired(links.PairingRules(where="later", missing=None)),
-    Rule(("unknown-rewind",), _goes_back_to_something),
+    Rule(("unknown-rewind",), _goes_back_to_something, of_input=("unknown-rewind",)),
     for_requests(Rule(("missing-key",), _can_be_resumed)),
     for_outputs(Rule(("unread-row",), _is_sent)),
 )

@@ -40,7 +40,7 @@ from convcli.kit.values import write_arguments
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.document import Rows
 from convcli.model.transcript import MEDIA_KINDS, Message, Part, Transcript
-from convcli.validation.rules import arguments, events
+from convcli.validation.rules import arguments, events, turns
 from convcli.validation.survey import for_outputs
 
 NAME, SIBLING = "gemini-interactions-stream", "gemini-interactions"
@@ -196,6 +196,7 @@ RULES = (
     events.in_order(lambda: _Interaction().objection),
     arguments.readable(),
     READABLE_SIGNATURES,
+    turns.decodable("warning"),
     for_outputs(events.complete("interaction.id")),
 )
 

@@ -30,6 +30,7 @@ from convcli.families.google.config import COUNTS
 from convcli.families.google.extras import OF_ANSWER, ExtraKeys
 from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, names, owned, snake
+from convcli.families.google.rules import READABLE_SIGNATURES
 from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, get_extras, objects_in, omit
 from convcli.kit.passes import on_each_message
@@ -37,7 +38,7 @@ from convcli.kit.streams import fragments
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import MEDIA_KINDS, Message, Origin, Part, Reasoning, Text, Transcript
-from convcli.validation.rules import events
+from convcli.validation.rules import events, turns
 
 SERVICE = Service("gemini-stream", "google", "models/", names(64), has=ONLY_GEMINI, unsupported=ONLY_VERTEX)
 
@@ -249,7 +250,12 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     answer_boundaries=ResponseBoundaries,
-    rules=(events.ended(), events.in_order(lambda: _OneResponse().objection)),
+    rules=(
+        events.ended(),
+        events.in_order(lambda: _OneResponse().objection),
+        READABLE_SIGNATURES,
+        turns.decodable("warning"),
+    ),
     supports=tables.SUPPORTS_BY_FORM["response"] | {"message.error"},
     reasons={
         **tables.LOSSES,

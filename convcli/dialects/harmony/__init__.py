@@ -49,7 +49,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import tools, turns
+from convcli.validation.rules import arguments, tools, turns
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.decimals import builtins
 
@@ -211,8 +211,18 @@ def _find_names(survey: Survey) -> Iterable[Breach]:
             yield Breach("bad-participant-name", NodeRef(i, field="message.name"), problem, "warning")
 
 
+def _find_invalid_arguments(survey: Survey) -> Iterable[Breach]:
+    """Reports arguments that are no JSON object. A tool of the model may get code."""
+    for breach in READABLE.check(survey):
+        call = survey.messages[breach.at.message].parts[breach.at.part]
+        if "namespace" not in get_extras(call.extras, NAME):
+            yield breach
+
+
+READABLE = arguments.readable()
 RULES = (
-    Rule(("wrong-format",), _find_unread_messages),
+    Rule(READABLE.codes, _find_invalid_arguments, subjects=READABLE.subjects),
+    Rule(("wrong-format",), _find_unread_messages, of_input=("wrong-format",)),
     for_outputs(Rule(("bad-participant-name",), _find_names)),
     for_outputs(turns.some_message()),
     training.paired_in_order(),

@@ -236,7 +236,6 @@ DIALECT = Dialect(
         no_empty_answers(),
         *rules.RULES,
         arguments.as_object(),
-        arguments.not_filled(),
         tools.unique("warning"),
         tools.schemas(tools.SchemaDemands()),
     ),

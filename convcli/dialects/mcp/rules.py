@@ -9,7 +9,7 @@ from convcli.dialects.mcp.tools import fit_tool, is_newer
 from convcli.kit.renaming import WORD, Alphabet
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import MEDIA_KINDS
-from convcli.validation.rules import arguments, keys, links, names, tools, turns
+from convcli.validation.rules import keys, links, names, tools, turns
 from convcli.validation.survey import Survey, for_requests
 
 NAMES = Alphabet("letters, digits, _, . and -", WORD + ".-", 128)
@@ -73,7 +73,6 @@ RULES = (
     Rule(PAIRED.codes, _check_pairing, of_sent=PAIRED.of_sent),
     Rule(("misplaced-part",), _find_mixed_results),
     names.of_tools(NAMES),
-    arguments.not_filled(),
     tools.unique("warning"),
     tools.schemas(),
     tools.output_schemas(free=_allows_any_output),

@@ -249,7 +249,6 @@ RULES = (
     names.of_tools(NAMES),
     names.of_calls(IDS, "warning"),
     arguments.readable(),
-    arguments.not_filled(),
     tools.chosen(alone=tools.EVERY),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands(bare=True)),

@@ -58,7 +58,7 @@ from convcli.model.transcript import (
     ToolDefinition,
     Transcript,
 )
-from convcli.validation.rules import arguments, links, tools, turns
+from convcli.validation.rules import links, tools, turns
 from convcli.validation.survey import for_requests
 
 REQUEST = Keys(
@@ -225,7 +225,6 @@ def _write_answer(transcript: Transcript) -> Native:
 
 RULES = (
     links.paired(links.PairingRules(where="later")),
-    arguments.not_filled(),
     tools.chosen(alone=tools.EVERY),
     tools.unique(),
     tools.schemas(tools.SchemaDemands(bare=True)),

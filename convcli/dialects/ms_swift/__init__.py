@@ -49,7 +49,7 @@ from convcli.kit.supported import fields
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
-from convcli.validation.rules import turns
+from convcli.validation.rules import arguments, turns
 from convcli.validation.survey import Survey
 
 # ---------------------------------------------------------------- fit
@@ -251,10 +251,11 @@ def _rejected_differs(survey: Survey) -> Any:
 
 
 RULES = (
-    Rule(("invalid-arguments",), _calls_are_read),
-    Rule(("wrong-format",), _tools_are_read),
+    Rule(("invalid-arguments",), _calls_are_read, of_input=("invalid-arguments",)),
+    Rule(("wrong-format",), _tools_are_read, of_input=("wrong-format",)),
     Rule(("wrong-type", "conflicting-keys"), _rejected_differs),
     turns.system_first(),
+    arguments.readable(),
     *training.RULES,
 )
 

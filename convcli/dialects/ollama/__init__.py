@@ -45,7 +45,7 @@ from convcli.kit.supported import CALLS, TEXTS, TOOLS, counted, fields, lacking,
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
-from convcli.validation.rules import arguments, keys, links, models, tools, turns
+from convcli.validation.rules import keys, links, models, tools, turns
 from convcli.validation.survey import for_outputs
 
 REQUEST = Keys(
@@ -215,7 +215,6 @@ RULES = (
     for_outputs(turns.some_message()),
     turns.decodable(),
     links.paired(links.PairingRules(where="later", severity="warning", missing=None)),
-    arguments.not_filled(),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands(bare=True)),
 )

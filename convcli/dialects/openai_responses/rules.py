@@ -126,7 +126,6 @@ RULES = (
     names.of_tools(NAMES),
     names.of_calls(IDS),
     arguments.readable(),
-    arguments.not_filled(),
     tools.chosen(alone=("auto", "none")),
     tools.unique("warning"),
     Rule(SCHEMAS.codes, _schemas, subjects=SCHEMAS.subjects),

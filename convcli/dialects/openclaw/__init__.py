@@ -152,7 +152,6 @@ RULES = (
     for_requests(Rule(("missing-key",), _is_displayable)),
     for_requests(links.identified()),
     for_requests(Rule(("misplaced-tool-result",), _results_separate)),
-    arguments.not_filled(),
     arguments.readable(),
     trees.rooted(),
 )

@@ -10,7 +10,7 @@ from convcli.families.rows.pairs import CHOSEN, REJECTED
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.objects import Native
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules.arguments import AS_OBJECT
+from convcli.validation.rules.arguments import AS_OBJECT, readable
 from convcli.validation.survey import Survey, for_outputs
 
 EMPTIED = "LLaMA-Factory treats the row as empty"
@@ -90,7 +90,8 @@ RULES = (
     Rule(training.ORDER, _ordered),
     Rule(("mixed-tags",), _tags_consistent),
     for_outputs(Rule(("mixed-tags",), _known_tags)),
-    Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
-    Rule(("wrong-format", "missing-key"), _tools_are_read),
+    Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read, of_input=("invalid-arguments",)),
+    Rule(("wrong-format", "missing-key"), _tools_are_read, of_input=("wrong-format",)),
+    readable(),
     *training.RULES,
 )

@@ -13,7 +13,7 @@ from convcli.families.google.parts import DATA
 from convcli.families.google.schema import SUBSET, subschemas, type_of
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import ToolCall
-from convcli.validation.rules import arguments, links, models, names, tools, turns
+from convcli.validation.rules import links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 MODES = ("ANY", "VALIDATED")
@@ -155,7 +155,6 @@ def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
         links.paired(links.PairingRules(together=True)),
         links.same_names(),
         names.of_tools(service.names),
-        arguments.not_filled(),
         tools.chosen(),
         tools.unique(),
         Rule(("misplaced-call",), _calls_after_user, subjects=("tool_call",)),

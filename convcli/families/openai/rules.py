@@ -13,7 +13,6 @@ MESSAGES: tuple[Rule, ...] = (
     names.of_calls(IDS),
     arguments.as_text(),
     arguments.readable(),
-    arguments.not_filled(),
     arguments.rows_not_filled("tool_calls", "function_call"),
     turns.content_not_null(),
     turns.parts_of_roles(

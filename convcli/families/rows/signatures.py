@@ -260,7 +260,8 @@ def is_read(has_calls: Callable[[str], bool], has_tools: Callable[[str], bool]) 
             if call.call.raw_arguments is not None:
                 yield Breach("invalid-arguments", call.at(), "the arguments are not a JSON object")
 
-    return Rule(("invalid-arguments", "wrong-format"), check)
+    codes = ("invalid-arguments", "wrong-format")
+    return Rule(codes, check, of_input=codes)
 
 
 def keeps_tools(key: str) -> Rule:
@@ -270,7 +271,7 @@ def keeps_tools(key: str) -> Rule:
         if survey.transcript.tools is None:
             yield Breach("wrong-format", NodeRef(steps=(key,)), "this is not a JSON list of tools: it stays a text")
 
-    return Rule(("wrong-format",), check)
+    return Rule(("wrong-format",), check, of_input=("wrong-format",))
 
 
 def text_message(role: str, text: str) -> Message:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from convcli.model.errors import ContentError
@@ -76,6 +77,7 @@ def as_object() -> Rule:
 AS_OBJECT = "--arguments object writes the object"
 
 
+@cache
 def not_filled() -> Rule:
     """No table engine has filled arguments with nulls for the keys of other calls."""
 
@@ -87,7 +89,7 @@ def not_filled() -> Rule:
                 known = (tool.parameters or {}).get("properties") if tool is not None else None
                 yield from _filled(LocatedCall(i, k, call), call.arguments, known)
 
-    return Rule(("null-filled",), check, subjects=("tool_call",))
+    return Rule(("null-filled",), check, of_input=("null-filled",), subjects=("tool_call",))
 
 
 def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
@@ -102,7 +104,7 @@ def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Itera
 
 
 def rows_not_filled(*keys: str) -> Rule:
-    """No message without calls has null under the keys for calls."""
+    """No message without calls has null under the keys for calls. A conversion leaves these nulls out."""
     names = frozenset(keys)
 
     def check(survey: Survey) -> Iterator[Breach]:

@@ -123,10 +123,13 @@ class SchemaDemands(msgspec.Struct, frozen=True):
 
 
 ANSWERS = SchemaDemands(of="the output of the tool")
+ANYTHING = SchemaDemands(bare=True)
+SOUND = ("invalid-schema", "remote-reference")
+"""The codes for what is wrong with a schema whatever a service demands."""
 
 
 def schemas(demands: SchemaDemands = SchemaDemands()) -> Rule:  # noqa: B008  (frozen)
-    """The parameters of every tool are a JSON Schema for an object."""
+    """The parameters of every tool are a JSON Schema for an object, and its output schema is a JSON Schema."""
     codes = [
         *("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"),
         *(["array-without-items"] if demands.items else []),
@@ -139,8 +142,28 @@ def schemas(demands: SchemaDemands = SchemaDemands()) -> Rule:  # noqa: B008  (f
                 yield from _judged(
                     tool.parameters, demands, NodeRef(tool=i, field="tool.parameters"), tool.strict is True
                 )
+            if tool.output_schema is not None:
+                yield from _unsound(tool.output_schema, i, "outputSchema")
 
     return Rule(tuple(codes), check, subjects=("tools",))
+
+
+def sound() -> Rule:
+    """The schemas of every tool are JSON Schemas without references to other documents, whatever a service demands."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, tool in enumerate(survey.tools):
+            unsound = [*_unsound(tool.parameters, i, "parameters"), *_unsound(tool.output_schema, i, "outputSchema")]
+            yield from (replace(one, severity="warning") for one in unsound)
+
+    return Rule(SOUND, check, subjects=("tools",))
+
+
+def _unsound(schema: Any, tool: int, field: str) -> Iterator[Breach]:
+    """Finds what is wrong with a schema whatever a service demands of it."""
+    if isinstance(schema, dict):
+        breaches = _judged(schema, ANYTHING, NodeRef(tool=tool, field=f"tool.{field}"))
+        yield from (one for one in breaches if one.code in SOUND)
 
 
 def typed(severity: Severity = "warning") -> Rule:
@@ -156,17 +179,18 @@ def typed(severity: Severity = "warning") -> Rule:
 
 
 def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
-    """The output schema of a tool is a JSON Schema: for an object, unless `free` is true for the document."""
+    """The output schema of a tool is for an object, unless `free` is true for the document. `schemas` finds what else
+    is wrong with it."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
             if isinstance(tool.output_schema, dict):
                 at = NodeRef(tool=i, field="tool.outputSchema")
                 breaches = _judged(tool.output_schema, ANSWERS, at)
-                yield from (one for one in breaches if one.code != "schema-not-object" or not free(survey))
+                known = {*SOUND, *(["schema-not-object"] if free(survey) else [])}
+                yield from (one for one in breaches if one.code not in known)
 
-    codes = ("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference")
-    return Rule(codes, check, subjects=("tools",))
+    return Rule(("schema-not-object", "schema-too-deep"), check, subjects=("tools",))
 
 
 def _judged(schema: dict[str, Any], demands: SchemaDemands, at: NodeRef, strict: bool = False) -> Iterator[Breach]:

@@ -319,7 +319,7 @@ def signed(severity: Severity = "error") -> Rule:
     return Rule(("unsigned-reasoning",), check, subjects=("reasoning",))
 
 
-def decodable() -> Rule:
+def decodable(severity: Severity = "error") -> Rule:
     """Media data is base64, also in results."""
 
     def check(survey: Survey) -> Iterator[Breach]:
@@ -327,12 +327,12 @@ def decodable() -> Rule:
             for i, k, part in survey.parts[kind]:
                 if not _is_decodable(part):
                     problem = f"the {kind} data is not base64"
-                    yield Breach("invalid-base64", NodeRef(i, k, field=f"{kind}.data"), problem)
+                    yield Breach("invalid-base64", NodeRef(i, k, field=f"{kind}.data"), problem, severity)
         for i, k, result in survey.parts["tool_result"]:
             for part in result.value if result.kind == "multimodal" else ():
                 if not _is_decodable(part):
                     problem = f"the {part.type} data in the result is not base64"
-                    yield Breach("invalid-base64", NodeRef(i, k, field="tool_result.value"), problem)
+                    yield Breach("invalid-base64", NodeRef(i, k, field="tool_result.value"), problem, severity)
 
     return Rule(("invalid-base64",), check, subjects=(*MEDIA_KINDS, "tool_result"))
 
