@@ -30,6 +30,9 @@ WITH_WARNINGS = {
     "chatgpt-export/odd.json": "unknown-type",
     "otel-genai/messages.json": "unknown-type",
     "librechat/agent.json": "invalid-arguments",
+    "modular-prompt/older-form.json": "invalid-arguments",
+    "modular-prompt/query-result-of-an-older-driver.json": "invalid-arguments",
+    "multi-llm-chat-stream/older-names.jsonl": "invalid-arguments",
     "vscode-chat/summary.json": "invalid-arguments",
 }
 """Good samples with a warning on purpose: rows or parts of types that their dialect does not know, and calls that broke

@@ -325,7 +325,7 @@ DIALECT = Dialect(
             "extras.message=message extras.bubble=.. message.usage=tokenCount"
         ),
     },
-    content=fields("unlistedBubbles"),
+    content=fields("unlistedBubbles unlistedMessages"),
     metadata=fields("richText turn_ended context workspaceIdentifier"),
     envelope=fields(
         "richText context _v modelConfig fullConversationHeadersOnly latestRootBlobId mode blobEncryptionKey "

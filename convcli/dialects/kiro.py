@@ -253,6 +253,7 @@ DIALECT = Dialect(
             "tool_result.value=content tool_result.kind=content tool_result.isError=status"
         ),
     },
+    content=fields("otherStates"),
     metadata=fields("transcript additional_context env_context"),
     envelope=fields(
         "transcript pair body data version request_metadata env_context additional_context origin facts "

@@ -59,8 +59,12 @@ def test_the_root_of_a_session_of_cursor_names_its_messages(is_hexadecimal: bool
     record = f'{{"agentId":"a1","latestRootBlobId":"{"dd" * 32}"}}'
     root = b"\x08\x07" + b"".join(b"\x0a\x20" + bytes.fromhex(id_ * 32) for id_ in ("cc", "bb", "aa")) + b"\x12\x01x"
     path = cursor(tmp_path, root, record.encode().hex() if is_hexadecimal else record)
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO blobs VALUES (?, ?)", ("ee" * 32, '{"role":"user","content":"Earlier."}'))
+    connection.close()
     [session] = read(path)
     assert [message["content"] for message in session.value["messages"]] == ["Hi.", "Yo."]
+    assert [message["content"] for message in session.value["unlistedMessages"]] == ["Earlier."]
     assert (ids_in(str(path)), session.value["agentId"]) == (["a1"], "a1")
 
 
@@ -227,6 +231,13 @@ def test_a_conversation_of_kiro_is_what_it_saves(
     path = database(tmp_path, script)
     assert ids_in(str(path)) == ids
     assert [record.value["history"] for record in read(path)] == histories
+
+
+def test_an_earlier_state_of_a_conversation_of_kiro_is_kept_unless_the_latest_has_its_messages(tmp_path: Path) -> None:
+    other = """INSERT INTO conversations_v2 VALUES ('/r', 'k1', '{"conversation_id":"k1","history":[2]}', 1, 1);"""
+    first, second = (record.value for record in read(database(tmp_path, KIRO + other)))
+    assert first["otherStates"] == [{"key": "/r", "value": {"conversation_id": "k1", "history": [2]}}]
+    assert "otherStates" not in second
 
 
 ROWS_OF_A_SESSION = {

@@ -29,22 +29,22 @@ def _ids_of_agent(query: Query) -> list[Any]:
 def _session_of_agent(query: Query, id_: str) -> Any:
     """A session of the command line program: the record of its agent, and its messages.
 
-    The root names the messages in order. Without it, the order is that in which they were stored."""
+    The root names the messages in order; others are those of earlier states. Without a root, the order is that in which
+    they were stored."""
     record = _record(query)
-    select = "SELECT data FROM blobs WHERE id = ?"
-    root = [row["data"] for row in query.rows(select, str(record.get("latestRootBlobId")))]
-    ids = [id_ for data in root for id_ in _blob_ids(data)]
-    rows = [row for id_ in ids for row in query.rows(select, id_)]
-    messages = _messages(query, rows)
-    return {
-        **record,
-        "messages": messages or _messages(query, query.rows("SELECT data FROM blobs ORDER BY rowid")),
-    }
+    rows = query.rows("SELECT id, data FROM blobs ORDER BY rowid")
+    blobs = {row["id"]: row["data"] for row in rows if "data" in row}
+    root = blobs.get(record.get("latestRootBlobId"))
+    ids = [id_ for id_ in (_blob_ids(root) if isinstance(root, bytes) else ()) if id_ in blobs]
+    messages, listed = _messages(query, [blobs[id_] for id_ in ids]), set(ids)
+    unlisted = _messages(query, [blob for id_, blob in blobs.items() if id_ not in listed])
+    if not messages:
+        return {**record, "messages": unlisted}
+    return {**record, "messages": messages, **({"unlistedMessages": unlisted} if unlisted else {})}
 
 
-def _messages(query: Query, rows: Iterable[dict[str, Any]]) -> list[Any]:
+def _messages(query: Query, blobs: Iterable[Any]) -> list[Any]:
     """Returns the blobs that are JSON of a message; others are the state of the agent."""
-    blobs = [row["data"] for row in rows if "data" in row]
     texts = [blob for blob in blobs if blob[:1] in ("{", b"{")]
     return [message for text in texts if "role" in (message := query.json(text))]
 

@@ -10,10 +10,21 @@ _IDS = "SELECT conversation_id AS id FROM conversations_v2 GROUP BY conversation
 
 
 def _session(query: Query, id_: str) -> Any:
-    """A conversation as `/save` writes it: the latest state of it in any directory."""
-    statement = "SELECT value FROM conversations_v2 WHERE conversation_id = ? ORDER BY updated_at DESC LIMIT 1"
-    [row] = query.rows(statement, id_)
-    return query.json(row["value"])
+    """A conversation as `/save` writes it: the latest state of it in any directory. Other states with messages that the
+    latest lacks come with their directory."""
+    statement = "SELECT key, value FROM conversations_v2 WHERE conversation_id = ? ORDER BY updated_at DESC"
+    states = [(row.get("key"), query.json(row["value"])) for row in query.rows(statement, id_)]
+    latest = states[0][1]
+    if not isinstance(latest, dict):
+        return latest
+    others = [{"key": key, "value": value} for key, value in states[1:] if not _begins(value, latest)]
+    return {**latest, "otherStates": others} if others else latest
+
+
+def _begins(state: Any, latest: Any) -> bool:
+    """True if the latest state has all messages of another one, at its beginning."""
+    earlier, later = (each.get("history") if isinstance(each, dict) else None for each in (state, latest))
+    return isinstance(earlier, list) and isinstance(later, list) and later[: len(earlier)] == earlier
 
 
 def _session_of_amazon_q(query: Query, id_: str) -> Any:
