@@ -6,7 +6,7 @@
 >>> result.document
 {'messages': [{'role': 'user', 'content': 'Hi.'}]}
 >>> [(loss.kind, loss.where, loss.why) for loss in result.losses]
-[('dropped', '/messages/0/name', 'target messages have no name')]
+[('dropped', '/messages/0/name', 'messages have no name in Anthropic Messages')]
 
 A *document* is a JSON value (`dict`, `list`) in the format of a vendor. It may contain objects of SDKs (pydantic
 models, dataclasses). A *transcript* is the same in the records of the intermediate format: a `Transcript` has

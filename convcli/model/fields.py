@@ -16,8 +16,8 @@ class FormatField(msgspec.Struct, frozen=True):
     """What is known of a field, whatever the dialect.
 
     `is_content`: a model that reads another value reads something else. Other fields are context. `why` is the usual
-    reason of a loss if the target has no such field; without it, `{title} cannot store this field`. `refers`: its value
-    names a message of the transcript.
+    reason of a loss if the target has no such field, before `in` and its title; without it, `{title} cannot store this
+    field`. `refers`: its value names a message of the transcript.
     """
 
     why: str = ""
@@ -46,21 +46,21 @@ TRANSCRIPT = {
 
 MESSAGE = {
     "role": CONTENT,
-    "id": FormatField("target messages have no id"),
-    "parentId": FormatField("target messages have no parent", refers=True),
-    "createdAt": FormatField("target messages have no time"),
-    "name": FormatField("target messages have no name"),
-    "model": FormatField("target messages have no model of their own"),
-    "provider": FormatField("target messages have no provider"),
+    "id": FormatField("messages have no id"),
+    "parentId": FormatField("messages have no parent", refers=True),
+    "createdAt": FormatField("messages have no time"),
+    "name": FormatField("messages have no name"),
+    "model": FormatField("messages have no model of their own"),
+    "provider": FormatField("messages have no provider"),
     "parts": CONTENT,
-    "stopReason": FormatField("target messages have no stop reason"),
-    "usage": FormatField("target messages have no usage"),
-    "cost": FormatField("target messages have no cost"),
-    "error": FormatField("target messages have no field for a failure"),
-    "weight": FormatField("target messages have no training weight"),
-    "label": FormatField("target messages are not preference pairs"),
-    "replaces": FormatField("target messages cannot mark what they replace", refers=True),
-    "parentCallId": FormatField("target messages cannot name the call that they belong to", refers=True),
+    "stopReason": FormatField("messages have no stop reason"),
+    "usage": FormatField("messages have no usage"),
+    "cost": FormatField("messages have no cost"),
+    "error": FormatField("messages have no field for a failure"),
+    "weight": FormatField("messages have no training weight"),
+    "label": FormatField("messages are not preference pairs"),
+    "replaces": FormatField("messages cannot mark what they replace", refers=True),
+    "parentCallId": FormatField("messages cannot name the call that they belong to", refers=True),
     "extras": CONTEXT,
 }
 
@@ -70,9 +70,9 @@ TOOL = {
     "parameters": CONTENT,
     "strict": CONTEXT,
     "custom": CONTEXT,
-    "title": FormatField("target tools have no title"),
-    "outputSchema": FormatField("target tools have no schema for their results"),
-    "annotations": FormatField("target tools have no annotations"),
+    "title": FormatField("tools have no title"),
+    "outputSchema": FormatField("tools have no schema for their results"),
+    "annotations": FormatField("tools have no annotations"),
     "extras": CONTEXT,
 }
 
@@ -102,19 +102,19 @@ PARTS: dict[str, dict[str, FormatField]] = {
     },
     "tool_result": {
         "toolCallId": CONTEXT,
-        "name": FormatField("a target result names its call, not its tool", is_content=True),
+        "name": FormatField("a result names its call, not its tool,", is_content=True),
         "kind": CONTENT,
         "value": CONTENT,
         "isError": CONTENT,
-        "status": FormatField("target results have no status"),
+        "status": FormatField("results have no status"),
         **OF_ANY_PART,
     },
     "opaque": {"dialect": CONTEXT, "value": CONTENT, "metadata": CONTEXT, "extras": CONTEXT},
     **dict.fromkeys(MEDIA_KINDS, MEDIA),
     "image": {
         **MEDIA,
-        "name": FormatField("target images have no name"),
-        "detail": FormatField("target images have no detail"),
+        "name": FormatField("images have no name"),
+        "detail": FormatField("images have no detail"),
     },
 }
 

@@ -79,18 +79,19 @@ REASONS = {
     "history": "the model is sent a summary in its place",
     "programTurn": "the agent program wrote this turn, not the user",
     "head": "only one branch is written, so none is marked as active",
-    "moved": "the target stores it in another position",
+    "moved": "{title} stores it in another position",
     "tool_call.custom": 'the string for a custom tool is written as {"input": …}',
     "tool.custom": "a custom tool is written as a function with one string parameter",
     "opaque": "only its own vendor understands this kind of block",
     "metadata": "only the provider that issued it accepts it back",
 }
-"""Reasons that do not depend on the target."""
+"""Reasons that are the same for every target, but for its title."""
 UNKNOWN_ROW = "convcli does not know rows like this, and what they say in the conversation"
 """The reason for an event of an unknown type, or with an unknown key, that holds content."""
 
 USUAL_REASONS = {name: field.why for name, field in fields.FIELDS.items() if field.why}
-"""The usual reasons for fields that a dialect lacks; for others it is `{title} cannot store this field`."""
+"""The usual reasons for fields that a dialect lacks, without its title; for others it is `{title} cannot store this
+field`."""
 
 
 def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
@@ -274,9 +275,11 @@ def traced_reason(
         return _why_invented(field, title, reasons, own)
     for name in ("moved",) if kind == "moved" else general(field):
         if (name in reasons or name in REASONS) and not (name != field and _is_of_another_form(name, target, form)):
-            return (reasons[name], f"{own}[{name}]") if name in reasons else (REASONS[name], f"REASONS[{name}]")
+            if name in reasons:
+                return reasons[name], f"{own}[{name}]"
+            return REASONS[name].replace("{title}", title), f"REASONS[{name}]"
         if _is_usually_lacking(name, target):
-            return USUAL_REASONS[name], f"USUAL_REASONS[{name}]"
+            return f"{USUAL_REASONS[name]} in {title}", f"USUAL_REASONS[{name}]"
     if kind == "dropped":
         is_key = field.startswith("extras.")
         table = "" if target is None else f"{target.name}: {'schema' if is_key else 'supports'}"

@@ -537,7 +537,7 @@ def test_what_would_be_lost_or_is_wrong_is_marked_where_it_stands(tmp_path: Path
     source = write(tmp_path / "chat.json", LOSSY)
     page = run("inspect", source, "--output-format", "html", "--to", OTHER).stdout.decode()
     first = page[page.index('<article class="item user') : page.index('<article class="item assistant')]
-    assert '<li class="context">dropped message.id: target messages have no id</li>' in first
+    assert '<li class="context">dropped message.id: messages have no id in OpenAI Chat Completions</li>' in first
     open_call = {"messages": [CLEAN["messages"][0], {"role": "assistant", "tool_calls": [CALL]}, CLEAN["messages"][1]]}
     found = run("inspect", write(tmp_path / "open.json", open_call), "--findings", "--output-format", "html")
     assert "[missing-tool-result]" in found.stdout.decode()

@@ -53,8 +53,6 @@ LOSSES = {
     "settings.metadata": "labels are for billing only, and must be short",
     "mediaType": "Google requires a media type",
     "metadata": "only the provider itself accepts its context back",
-    "title": "the target has no field for a title",
-    "cwd": "the target has no field for a directory",
 }
 
 SETTING_KEYS = {
