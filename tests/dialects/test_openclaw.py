@@ -444,3 +444,18 @@ def test_an_answer_stopped_before_it_began_is_reported_in_rows_at_its_path(targe
     findings = conversion.lower(transcript, dialects.get(target), source=OPENCLAW).findings
     reported = [finding.where for finding in findings if finding.code == "empty-message"]
     assert reported == ["/2/message"]
+
+
+def test_what_an_injected_call_says_in_another_way_is_kept_and_reported_at_its_place() -> None:
+    injected = [
+        {"id": "c1", "type": "other", "name": "g", "args": {"q": 2}},
+        {"id": "c2", "name": "h", "arguments": ["a list"]},
+        {"id": "c3", "function": {"name": "k", "arguments": "{}", "strict": True}, "args": {"more": 1}},
+    ]
+    called = {"type": "toolCall", "id": "c1", "name": "f", "arguments": {"q": 1}}
+    answer = {"role": "assistant", "content": [called], "toolCalls": injected}
+    document = {"messages": [{"role": "user", "content": "Hi."}, answer], "_openclawSessionKey": "k"}
+    done = pipeline.convert(document, dialects.get("openclaw"), dialects.get("openai-chat"))
+    lost = {loss.where.removeprefix("/messages/1/toolCalls/"): loss.before for loss in done.losses}
+    kept = {"0/type": "other", "0/name": "g", "0/args": {"q": 2}, "1/arguments": ["a list"]}
+    assert lost.items() >= {**kept, "2/function": {"strict": True}, "2/args": {"more": 1}}.items()

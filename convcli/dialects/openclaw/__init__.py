@@ -159,7 +159,7 @@ RULES = (
 _ANSWERED = ("id", "name", "response/output", "response/error")
 COUNT = "/*/message/usage/input"
 """The count without tokens read from and written to a cache, which convcli's count includes."""
-INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
+INJECTED = tuple(f"result/*/functionResponse/{key}" for key in _ANSWERED)
 """What an injected call may repeat."""
 SUPPORTS = TURNS | TOOLS | media("image", "data mediaType")
 SUPPORTS |= fields(
@@ -269,6 +269,7 @@ DIALECT = Dialect(
             "reasoning.metadata=thinkingSignature tool_result.value=content tool_result.name=toolName"
         ),
     },
+    content=fields("injected.name injected.function injected.args injected.arguments injected.input"),
     metadata=fields("custom label model_change session_info thinking_level_change usage"),
     envelope=frozenset(("api", "timestamp", "row", "_openclawSessionKey")),
 )

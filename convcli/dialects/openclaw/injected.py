@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.openclaw.blocks import NAME, Lifted, Reader, read_payload
-from convcli.kit.objects import Native, except_keys, get_extras, has_content, make_extras
+from convcli.kit.objects import Native, except_keys, get_extras, has_content, make_extras, omit
 from convcli.kit.pairing import Twins
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
+from convcli.wire import exact_json
 
 INJECTED = ("toolCalls", "tool_calls")
 """Message keys under which other programs store calls, and perhaps their results, outside the content."""
+_ARGUMENTS = ("args", "arguments", "input")
+_TYPES = (None, "function", "toolCall", "tool_call")
+_UNREAD = "injected"
+"""The extras key for what an injected call says in addition to the call, or in another way."""
 _KNOWN = ("id", "type", "name", "args", "arguments", "input", "function", "result")
 
 
@@ -36,9 +41,14 @@ def lift_injected(native: Native, message: Message, part_paths: list[Path], path
                 part_paths.append((key, i))
             else:
                 _route(entry, places[id(call)], (*path, key, i), reader)
+            unread = _unread(entry, call)
+            if unread:
+                place = places.get(id(call), (*path, key, i))
+                reader.context.origin.routes[*place, _UNREAD] = (*path, key, i)
             result = injected_result(entry, call)
             is_lifted = result is not None and call.id not in reader.answered
-            _keep_extras(call, entry, with_result=not _is_covered(entry.get("result"), is_lifted=is_lifted))
+            with_result = not _is_covered(entry.get("result"), is_lifted=is_lifted)
+            _keep_extras(call, entry, unread, with_result=with_result)
             if result is not None and is_lifted:
                 reader.context.pairing.result(call.id, None)
                 results.append((Message("tool", [result]), [(key, i, "result")]))
@@ -63,14 +73,32 @@ def _read_entry(entry: Native) -> tuple[str, Any]:
     """Returns name and arguments of an injected call; OpenAI's calls have theirs under `function`."""
     function = entry.get("function")
     inner: Native = function if isinstance(function, dict) else entry
-    arguments = next((inner[key] for key in ("args", "arguments", "input") if inner.get(key) is not None), None)
+    arguments = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
     return str(inner.get("name") or "unknown"), arguments
 
 
-def _keep_extras(call: ToolCall, entry: Native, *, with_result: bool) -> None:
+def _unread(entry: Native, call: ToolCall) -> Native:
+    """Returns what an injected call says of type, function, name and arguments and its call does not have."""
+    function = entry.get("function")
+    inner: Native = function if isinstance(function, dict) else entry
+    payload = _read_entry(entry)[1]
+    key = next((key for key in _ARGUMENTS if inner.get(key) is not None), "")
+    is_read = isinstance(payload, (dict, str)) and exact_json.exact(
+        [*read_payload(payload)], [call.arguments, call.raw_arguments]
+    )
+    read = [*([key] if is_read else []), *(["name"] if inner.get("name") == call.name else [])]
+    own = {each: entry[each] for each in ("name", *_ARGUMENTS) if entry.get(each) is not None}
+    unread = {} if entry.get("type") in _TYPES else {"type": entry["type"]}
+    if inner is entry:
+        return {**unread, **omit(own, *read)}
+    other_keys = except_keys(inner, *read)
+    return {**unread, **own, **({"function": other_keys} if other_keys else {})}
+
+
+def _keep_extras(call: ToolCall, entry: Native, unread: Native, *, with_result: bool) -> None:
     known = [key for key in _KNOWN if key != "result" or not with_result]
     other_keys = except_keys(entry, *known)
-    call.extras = make_extras(NAME, {**other_keys, **get_extras(call.extras, NAME)})
+    call.extras = make_extras(NAME, {**other_keys, **get_extras(call.extras, NAME)}, **{_UNREAD: unread})
 
 
 def _is_covered(result: Any, *, is_lifted: bool) -> bool:
