@@ -30,7 +30,7 @@ FORMER, OTHER_BLOCKS = "former", "content_blocks"
 that no field can store."""
 ASSEMBLED = frozenset((FORMER, OTHER_BLOCKS))
 """Both of these keys: no document of any dialect has them."""
-WRITTEN = frozenset(("arguments", "content", "partial_json", "refusal", "summary", "text", "thinking"))
+WRITTEN = frozenset(("arguments", "content", "partial_json", "rawInput", "refusal", "summary", "text", "thinking"))
 """Keys of texts that a stream builds. Their earlier values are content, however short."""
 
 

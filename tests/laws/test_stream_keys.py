@@ -263,7 +263,7 @@ def said_otherwise(event: Any) -> tuple[Any, dict[Path, str]]:
     numbers = count()
     for path, _ in list(objects_in(other)):
         node = at(other, path)
-        for key in (*sorted(WRITTEN), "delta"):
+        for key in (*sorted(WRITTEN), "delta", "inputTextDelta"):
             if isinstance(node.get(key), str) and node[key]:
                 words[*path, key] = word(next(numbers))
                 node[key] += words[*path, key]

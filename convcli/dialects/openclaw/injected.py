@@ -87,12 +87,12 @@ def _unread(entry: Native, call: ToolCall) -> Native:
         [*read_payload(payload)], [call.arguments, call.raw_arguments]
     )
     read = [*([key] if is_read else []), *(["name"] if inner.get("name") == call.name else [])]
-    own = {each: entry[each] for each in ("name", *_ARGUMENTS) if entry.get(each) is not None}
+    stated = {each: entry[each] for each in ("name", *_ARGUMENTS) if entry.get(each) is not None}
     unread = {} if entry.get("type") in _TYPES else {"type": entry["type"]}
     if inner is entry:
-        return {**unread, **omit(own, *read)}
+        return {**unread, **omit(stated, *read)}
     other_keys = except_keys(inner, *read)
-    return {**unread, **own, **({"function": other_keys} if other_keys else {})}
+    return {**unread, **stated, **({"function": other_keys} if other_keys else {})}
 
 
 def _keep_extras(call: ToolCall, entry: Native, unread: Native, *, with_result: bool) -> None:

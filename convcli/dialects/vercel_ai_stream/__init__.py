@@ -5,7 +5,8 @@ Specification: `uiMessageChunkSchema` and `processUIMessageStream` of the packag
 Quirks
 - A stream is one message with several model turns, separated by `start-step`, and the results between them.
 - Texts and thoughts grow by an id that only ties their events; a thought keeps its id in the message.
-- The input of a call may grow as text; `tool-input-available` repeats it as a whole, and counts.
+- The input of a call may grow as text; `tool-input-available` repeats it as a whole, and counts. Text that says
+  something else is kept.
 - An output, and data with an id, may come again: the last one counts. `reset-step` discards the step so far.
 - `finish` ends the stream with a reason, `abort` when a user stopped it; `error` reports a failure, and `finish` may
   follow. A stream without an end was cut off.

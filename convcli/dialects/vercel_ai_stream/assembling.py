@@ -9,10 +9,11 @@ from typing import Any
 
 from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, omit
-from convcli.kit.streams import Growing
+from convcli.kit.streams import FORMER, Growing
 from convcli.kit.supported import fields
-from convcli.kit.values import pairs
+from convcli.kit.values import pairs, read_json
 from convcli.model.transcript import Path
+from convcli.wire import exact_json
 
 STEP, DYNAMIC, STATIC, STEERED = "step-start", "dynamic-tool", "tool-", "steering-message"
 RESERVED = ("text", "reasoning", STATIC, DYNAMIC, STEP)
@@ -271,9 +272,20 @@ class Answer:
 
     def _input(self, event: Native, at: int) -> None:
         piece = self._called(event, at)
-        piece.drop("rawInput")
+        self._end_raw_input(piece, event.get("input"))
         state = "output-error" if event["type"] == "tool-input-error" else "input-available"
         piece.put(at, {"state": state, "input": event.get("input")})
+
+    def _end_raw_input(self, piece: _Piece, final: Any) -> None:
+        """Drops the input that came as text, which the final one repeats; text that says something else is kept."""
+        streamed, place = piece.native.get("rawInput"), piece.routes.get(("rawInput",))
+        text = streams.whole(streamed)
+        if isinstance(text, str) and not exact_json.exact(read_json(text), final):
+            piece.native["rawInput"] = final if isinstance(final, str) else exact_json.write_text(final)
+            streams.keep_former(piece.native, "rawInput", streamed)
+            if FORMER in piece.native and place is not None:
+                piece.routes.setdefault((FORMER,), place)
+        piece.drop("rawInput")
 
     def _output(self, event: Native, at: int) -> None:
         piece = self._calls.get(event["toolCallId"])
