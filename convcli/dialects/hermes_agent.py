@@ -64,6 +64,14 @@ MESSAGE = Envelope(
     {"timestamp": _time("created_at"), "finish_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
     content="role content tool_calls",
 )
+ENVELOPE = fields(
+    "id session_id source user_id model_config parent_session_id ended_at end_reason message_count tool_call_count "
+    "input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens git_branch git_repo_root "
+    "billing_provider billing_base_url billing_mode estimated_cost_usd actual_cost_usd cost_status cost_source "
+    "pricing_version api_call_count archived rewind_count token_count finish_reason active observed compacted "
+    "platform_message_id display_name origin_json"
+)
+"""Columns that are no part of the conversation."""
 
 
 # ---------------------------------------------------------------- lift
@@ -83,9 +91,10 @@ def lift(document: Any) -> Transcript:
             sessions.add_event(context, native, ("messages", i))
     calls = sum(isinstance(part, ToolCall) for message in context.messages for part in message.parts)
     clear = {"message_count": len(natives), "tool_call_count": calls, "source": IMPORTED}
+    usual = dict.fromkeys(ENVELOPE, 0)  # a column of counts begins with zero
     extra = without_empty(SESSION.lift(document, transcript) or {})
     transcript.extras = make_extras(
-        NAME, {key: one for key, one in extra.items() if one != clear.get(key, 0) or isinstance(one, bool)}
+        NAME, {key: one for key, one in extra.items() if isinstance(one, bool) or one != clear.get(key, usual.get(key))}
     )
     return transcript
 
@@ -198,11 +207,5 @@ DIALECT = Dialect(
         "source model_config user_id git_branch git_repo_root reasoning_details codex_reasoning_items "
         "codex_message_items effect_disposition id session_id"
     ),
-    envelope=fields(
-        "id session_id source user_id model_config parent_session_id ended_at end_reason message_count tool_call_count "
-        "input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens git_branch git_repo_root "
-        "billing_provider billing_base_url billing_mode estimated_cost_usd actual_cost_usd cost_status cost_source "
-        "pricing_version api_call_count archived rewind_count token_count finish_reason active observed compacted "
-        "platform_message_id display_name origin_json"
-    ),
+    envelope=ENVELOPE,
 )

@@ -6,6 +6,7 @@ Schemas are open and state keys by kind of object. What no schema states, no rea
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from random import Random
@@ -14,14 +15,15 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import pipeline
+from convcli.engine import answers, pipeline
 from convcli.model.document import with_value
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Path
 from convcli.validation import schemas
 from tests import tiers
 from tests.laws.test_edits import INSIDE, LARGE, nodes
-from tests.support import Sample, about, dumped, names, samples_of
+from tests.laws.test_planted import is_count
+from tests.support import Sample, about, dumped, facts, names, samples_of
 
 VALUES: list[Any] = ["x", "", 7, 2.5, True, None, ["x"], [[]], [{"k": "x"}], {"k": "x"}, {"type": "x"}, [], {}]
 """Values of every type of JSON: one of them is of the wrong type for any key."""
@@ -62,3 +64,15 @@ def test_a_key_of_another_kind_of_object_gets_an_answer(name: str) -> None:
             pipeline.validate(document, dialect)
             with suppress(ConvcliError):
                 pipeline.convert(document, dialect, target)
+
+
+@pytest.mark.parametrize("name", names())
+def test_zero_and_false_under_an_unknown_key_are_kept(name: str) -> None:
+    """Except where numbers are counts: zero of them is none."""
+    dialect = dialects.get(name)
+    for sample, path, _ in objects(name):
+        for value in (0, False) if not is_count(path) else ():
+            document = with_value(sample.document, (*path, "zzkey"), value)
+            if schemas.accepts(name, document):
+                with about(sample, path, value), suppress(ConvcliError):
+                    assert "zzkey" in json.dumps(facts(answers.lift(document, dialect)))

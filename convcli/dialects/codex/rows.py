@@ -169,6 +169,8 @@ SHOWN = ("message", "reasoning")
 SCREEN_TYPES = ("agent_reasoning", "agent_message", "user_message")
 """The types of the events of `screen`."""
 COMPARED_KEYS = frozenset(("type", "message", "text", "images"))
+USUALLY_EMPTY = frozenset(("local_images", "text_elements", "phase", "kind", "memory_citation"))
+"""Other keys of these events: an empty value of one states nothing."""
 TEXTS = frozenset((str, type(None)))
 
 
@@ -198,7 +200,11 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
         if row.kind != EVENT or not row.is_bare or row.payload.get("type") not in SCREEN_TYPES or i in gone:
             continue
         event = row.payload
-        other_keys = {key: event[key] for key in event.keys() - COMPARED_KEYS if event[key]}
+        other_keys = {
+            key: value
+            for key in event.keys() - COMPARED_KEYS
+            if (value := event[key]) or (value is not None and key not in USUALLY_EMPTY)
+        }
         at = repeats.take(_key(event)) if other_keys.keys() <= {"phase", "kind"} else None
         if at is None:
             continue
