@@ -34,7 +34,7 @@ def _session_of_agent(query: Query, id_: str) -> Any:
     record = _record(query)
     rows = query.rows("SELECT id, data FROM blobs ORDER BY rowid")
     blobs = {row["id"]: row["data"] for row in rows if "data" in row}
-    root = blobs.get(record.get("latestRootBlobId"))
+    root = blobs.get(str(record.get("latestRootBlobId")))
     ids = [id_ for id_ in (_blob_ids(root) if isinstance(root, bytes) else ()) if id_ in blobs]
     messages, listed = _messages(query, [blobs[id_] for id_ in ids]), set(ids)
     unlisted = _messages(query, [blob for id_, blob in blobs.items() if id_ not in listed])
