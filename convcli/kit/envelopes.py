@@ -148,7 +148,12 @@ class Envelope:
         values = {key: repr(value) for key, value in constants.items()}
         values |= {key: f"content_{i}" for i, key in enumerate(content)}
         head = [f"def write({arguments}):", "    if record.extras is not None and owner in record.extras:"]
-        source = "\n".join([*head, f"        return with_extras({arguments})", *self._write_lines(values), ""])
+        head += [f"        return with_extras({arguments})"]
+        if content and self.fields:
+            stated = ", ".join(f"{key!r}: {values[key]}" for key in self.names if key in values)
+            head += [f"    if {' and '.join(f'record.{name} is None' for name in self.fields)}:"]
+            head += [f"        return {{{stated}}}  # most records"]
+        source = "\n".join([*head, *self._write_lines(values), ""])
         write: Callable[..., Native] = define(
             "write", source, f"{owner} {constants}", owner=owner, with_extras=with_extras, **self._used()
         )

@@ -40,4 +40,7 @@ def is_bare(part: Part) -> TypeGuard[Text]:
 
 def only_text(parts: Sequence[Part]) -> str | None:
     """Returns the text if the only part is a bare text; else None."""
-    return parts[0].text if len(parts) == 1 and is_bare(parts[0]) else None
+    if len(parts) != 1:
+        return None
+    part = parts[0]
+    return part.text if part.__class__ is Text and part.extras is None and part.metadata is None else None

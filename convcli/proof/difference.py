@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import accumulate, compress
-from operator import attrgetter, eq
+from operator import attrgetter, eq, is_not
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -98,16 +98,19 @@ class _Walk:
 
     def beside_messages(self) -> None:
         """Compares all fields of the transcript, then its tools."""
-        before, after = self.before, self.after
-        for name, x, y in zip(FIELDS, _fields(before), _fields(after), strict=True):
-            if x is not y:
-                self.diff.values(x, y, camel(name), ())
-        self.diff.keys(before.settings or {}, after.settings or {}, "settings", ())
-        if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
-            self.diff.add("changed", (), "settings", before.settings, after.settings)
-        self.diff.extras(before.extras, after.extras, ())
-        self.tools(before.tools, after.tools)
-        self.diff.values(before.head, after.head, "head", ())
+        before, after, diff = self.before, self.after, self.diff
+        ours, theirs = _fields(before), _fields(after)
+        for name, x, y in compress(zip(FIELDS, ours, theirs, strict=True), map(is_not, ours, theirs)):
+            diff.values(x, y, camel(name), ())
+        if before.settings is not after.settings:
+            diff.keys(before.settings or {}, after.settings or {}, "settings", ())
+            if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
+                diff.add("changed", (), "settings", before.settings, after.settings)
+        if before.extras is not after.extras:
+            diff.extras(before.extras, after.extras, ())
+        if before.tools is not after.tools:
+            self.tools(before.tools, after.tools)
+        diff.values(before.head, after.head, "head", ())
 
     def has_chosen(self) -> bool:
         """True if some messages were not to be written: left out, or off the active branch."""
@@ -119,6 +122,8 @@ class _Walk:
         before, after = self.before.messages, self.after.messages
         if len(before) != len(after) or self.has_chosen():
             return None
+        if before == after and not self.diff.generated_once and exact_messages(before, after):
+            return []  # in most conversions
         are_equal = list(map(eq, before, after))
         equal = list(compress(before, are_equal)), list(compress(after, are_equal))
         if exact_messages(*equal) and not self.diff.generated_once:

@@ -168,9 +168,11 @@ types_of = lru_cache(maxsize=1024)(LossTypes)
 """Returns the types of losses of a pair of dialects, for the keys that the target's schema names and a form."""
 
 
-FoundLoss: TypeAlias = tuple[LossType, Path, bool, Any, Any]
-"""A loss before it becomes a record: its type, the usual path of its node, whether it is of a field of that node, and
-the values before and after, which may be records."""
+Within: TypeAlias = bool | tuple[str, str]
+"""What a loss is of: its node, a field of the node (true), or a key of its extras, with their owner."""
+FoundLoss: TypeAlias = tuple[LossType, Path, Within, Any, Any]
+"""A loss before it becomes a record: its type, the usual path of its node, what it is of there, and the values before
+and after, which may be records."""
 PathOf: TypeAlias = Callable[[FoundLoss], Path]
 """Finds the path of a loss in the source document."""
 

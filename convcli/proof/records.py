@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import compress
+from operator import is_not
 from typing import Any
 
 from msgspec.structs import astuple
@@ -15,7 +18,7 @@ from convcli.model.transcript import Path, Transcript, camel
 from convcli.proof.equality import exact_values
 from convcli.proof.levels import EVENT, Knowledge, may_be_content
 from convcli.proof.places import Places
-from convcli.proof.reasons import MISSING, UNKNOWN_ROW, FoundLoss, KeysOf, Level, LossType, types_of
+from convcli.proof.reasons import MISSING, UNKNOWN_ROW, FoundLoss, KeysOf, Level, LossType, Within, types_of
 from convcli.wire import exact_json
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
@@ -60,9 +63,12 @@ class Differences:
         ours = astuple(before)
         is_same_type = after.__class__ is before.__class__
         theirs = astuple(after) if is_same_type else [getattr(after, each[0], None) for each in fields]
-        certain, may_differ = self.certain, bool(self.generated_once)
-        for (name, field), x, y in zip(fields, ours, theirs):  # noqa: B905  (equal lengths; strict costs)
-            if x is y and not (may_differ and field in GENERATED):
+        certain = self.certain
+        each: Iterator[Any] = zip(fields, ours, theirs)  # noqa: B905  (equal lengths; strict costs)
+        if not self.generated_once:
+            each = compress(each, map(is_not, ours, theirs))
+        for (name, field), x, y in each:
+            if x is y and field not in GENERATED:
                 continue
             if y is None and field in certain:  # most losses of sessions
                 self.losses.append((certain[field], place, True, x, MISSING))
@@ -94,7 +100,7 @@ class Differences:
             return
         else:
             kind = "changed"
-        self.add(kind, place, field, x, y, is_field=not is_split)
+        self.add(kind, place, field, x, y, within=not is_split)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Reports the difference of two JSON values down to the keys and items that cause it."""
@@ -117,7 +123,7 @@ class Differences:
         """Compares the keys of two objects, one loss each."""
         if not after:
             for key, x in before.items():
-                self.add("dropped", place, f"{field}.{key}", x, is_field=True)
+                self.add("dropped", place, f"{field}.{key}", x, within=True)
             return
         if before == after and exact_json.exact(before, after):
             return
@@ -128,7 +134,7 @@ class Differences:
                 if field == "settings" and isinstance(x, dict) and isinstance(y, dict):
                     self.members(x, y, name, place)
                 else:
-                    self.add(_kind(x, y), place, name, x, y, is_field=True)
+                    self.add(_kind(x, y), place, name, x, y, within=True)
 
     def members(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
         """Compares the members of a setting that is an object. The order of its keys has no meaning."""
@@ -142,9 +148,9 @@ class Differences:
         if before is after or (before == after and exact_json.exact(before, after)):
             return
         before, after = before or {}, after or {}
-        for dialect in before | after:
+        for dialect in before | after if after else before:
             mine, other = before.get(dialect, {}), after.get(dialect, {})
-            for key in mine | other:
+            for key in mine | other if other else mine:
                 x, y = mine.get(key, MISSING), other.get(key, MISSING)
                 if x is MISSING or y is MISSING or not exact_json.exact(x, y):
                     self.extra(dialect, key, x, y, place)
@@ -158,7 +164,7 @@ class Differences:
         grouped = isinstance(x, dict) and isinstance(other, dict)
         group = self.places.group(dialect, key, place, x) if grouped else None
         if group is None:
-            self.add(_kind(x, y), self.places.extras(dialect, key, place, x is not MISSING), field, x, y)
+            self.add(_kind(x, y), place, field, x, y, within=(dialect, key))
             return
         for inner in x | other:
             mine, theirs = x.get(inner, MISSING), other.get(inner, MISSING)
@@ -173,28 +179,32 @@ class Differences:
         before: Any = MISSING,
         after: Any = MISSING,
         *,
-        is_field: bool = False,
+        within: Within = False,
         why: str = "",
         level: Level | None = None,
     ) -> None:
-        """Adds a loss at this place, or of a field of the node there. Its reason and level follow from the field,
-        unless they are given; its level also from the value."""
+        """Adds a loss at this place, or `within` the node there. Its reason and level follow from the field, unless they
+        are given; its level also from the value."""
         type_ = self.types[kind, field]
         if before.__class__ is list and not before and kind == "dropped" and type_.level == "content":
             type_ = type_._replace(level="context")  # a model reads nothing of an empty list
         if why or level:
             type_ = type_._replace(why=why or type_.why, level=level or type_.level)
         if type_.is_judged:
-            type_ = self._judged(type_, place, before)
-        self.losses.append((type_, place, is_field, before, after))
+            type_ = self._judged(type_, place, within, before)
+        self.losses.append((type_, place, within, before, after))
 
     def path_of(self, loss: FoundLoss) -> Path:
         """Returns the path of a loss in the source document, which it has unless the loss is of an invented key."""
-        type_, place, is_field, _, _ = loss
-        path = self.places.field(type_.field, place) if is_field else place
-        return self.places.existing(path, invented=type_.kind == "invented")
+        type_, place, within, before, _ = loss
+        return self.places.existing(self._usual(type_, place, within, before), invented=type_.kind == "invented")
 
-    def _judged(self, type_: LossType, place: Path, value: Any) -> LossType:
+    def _usual(self, type_: LossType, place: Path, within: Within, value: Any) -> Path:
+        if isinstance(within, tuple):
+            return self.places.extras(*within, place, value is not MISSING)
+        return self.places.field(type_.field, place) if within else place
+
+    def _judged(self, type_: LossType, place: Path, within: Within, value: Any) -> LossType:
         """Returns the type of the loss of this value: that of content if it holds content that is not known."""
         if self.known is None:
             return type_
@@ -204,7 +214,8 @@ class Differences:
             return type_._replace(level="content", why=why) if is_content else type_
         if not may_be_content(value):
             return type_
-        is_content = self.known.unknown_content(type_.field, self.places.routed(place), value) is not None
+        path = self.places.routed(self._usual(type_, place, within, value))
+        is_content = self.known.unknown_content(type_.field, path, value) is not None
         return type_._replace(level="content") if is_content else type_
 
 

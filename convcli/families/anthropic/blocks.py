@@ -114,15 +114,22 @@ class Blocks(BlockTable):
     def write_all(self, parts: Iterable[Part]) -> list[Native]:
         """Returns the blocks of parts, except of parts without one."""
         writers = self.writers
-        natives = [writers[part.type](part) for part in parts if part.type in writers]
-        return [native for native in natives if native is not None]
+        natives: list[Native] = []
+        for part in parts:
+            write = writers.get(part.type)
+            native = None if write is None else write(part)
+            if native is not None:
+                natives.append(native)
+        return natives
 
     # ------------------------------------------------------------ results
 
     def lift_result(self, native: Native, context: LiftContext) -> ToolResult:
         """Lifts a tool result, with the name of the call that it answers."""
         content = native.get("content")
-        kind, value = ("text", content) if content.__class__ is str else self.value(content, context)
+        if content.__class__ is str and len(native) == 3 and native.get("tool_use_id"):  # most results
+            return ToolResult(*context.pairing.result(native["tool_use_id"], None), "text", content)
+        kind, value = self.value(content, context)
         stated = (native.get("name") or None) if self.names else None
         id_, name = context.pairing.result(native.get("tool_use_id"), stated)
         result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
@@ -147,6 +154,8 @@ class Blocks(BlockTable):
         return "multimodal", [part for part in parts if isinstance(part, (Text, Media))]
 
     def _write_result(self, result: ToolResult) -> Native:
+        if result.kind == "text" and result.extras is None and not result.is_error and not self.names:  # most results
+            return {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": result.value}
         extra = get_extras(result.extras, self.owner)
         content = self._kept_content(result, extra["content"]) if "content" in extra else self.content(result)
         native: Native = {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content}

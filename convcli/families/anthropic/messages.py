@@ -15,7 +15,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import NOTHING, Native
 from convcli.kit.settings import Setting
-from convcli.kit.texts import is_bare
+from convcli.kit.texts import only_text
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Opaque, Part, Path, Text
 
@@ -74,8 +74,14 @@ class Turns:
 
     def lift_each(self, natives: list[Native], prefix: Path, context: LiftContext) -> None:
         """Lifts the messages of the list at `prefix`."""
+        messages, places = context.messages, context.origin.places
         for i, native in enumerate(natives):
-            self.lift(native, (*prefix, i), context)
+            content = native.get("content")
+            if content and content.__class__ is str and len(native) == 2 and "role" in native:  # most messages
+                messages.append(Message(native["role"], [Text(content)]))
+                places.append(((*prefix, i), None))
+            else:
+                self.lift(native, (*prefix, i), context)
 
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
         """Lifts a message for each result and for each run of other blocks; the first gets the facts. Without a role it
@@ -102,42 +108,45 @@ class Turns:
         parts: list[Part] | None = None
         part_paths: list[Path] = []
         for j, block in enumerate(content):
-            kind = block["type"]
+            kind, part_path = block["type"], ("content", j)
             if kind == "tool_result":
                 messages.append(Message("tool", [blocks.lift_result(block, context)]))
-                places.append((path, [("content", j)]))
+                places.append((path, [part_path]))
                 parts = None
                 continue
-            if parts is None:
-                parts, part_paths = [], []
-                messages.append(Message(role, parts))
-                places.append((path, part_paths))
             part = readers[kind](block, context) if kind in readers else None
-            parts.append(Opaque(blocks.owner, block) if part is None else part)
-            part_paths.append(("content", j))
+            if part is None:
+                part = Opaque(blocks.owner, block)
+            if parts is not None:
+                parts.append(part)
+                part_paths.append(part_path)
+                continue
+            parts, part_paths = [part], [part_path]
+            messages.append(Message(role, parts))
+            places.append((path, part_paths))
 
     # ------------------------------------------------------------ write
 
     def write(self, messages: list[Message]) -> list[Native]:
         """Writes the messages, merging those that belong together. The first one has the facts."""
         natives: list[Native] = []
-        turn: list[Message] = []
+        first = last = None
+        """Those of the message with results that is being written."""
+        parts: list[Part] = []
         for message in messages:
-            if turn and turn[-1].role == "tool" and self.joins(message, turn[-1]):
-                turn.append(message)
+            if last is not None and last.role == "tool" and self.joins(message, last):
+                parts += message.parts
+                last = message
                 continue
-            if turn:
-                natives.append(self._write_turn(turn))
-                turn = []
+            if first is not None:
+                natives.append(self._write(first, "user", parts))
+                first = last = None
             if message.role == "tool":
-                turn = [message]
+                first = last = message
+                parts = [*message.parts]
             else:
                 natives.append(self._write(message, message.role, message.parts))
-        return [*natives, self._write_turn(turn)] if turn else natives
-
-    def _write_turn(self, turn: list[Message]) -> Native:
-        """Writes results and the text after them."""
-        return self._write(turn[0], "user", [part for message in turn for part in message.parts])
+        return natives if first is None else [*natives, self._write(first, "user", parts)]
 
     def _write(self, first: Message, role: str, parts: list[Part]) -> Native:
         if role == "event":
@@ -145,16 +154,16 @@ class Turns:
 
             row: Native = row_of_event(first, self.blocks.owner)
             return row
-        if self.strings and len(parts) == 1 and is_bare(parts[0]):  # most messages
-            content: Any = parts[0].text
-        else:
-            content = self.content(self.blocks.write_all(parts))
+        text = only_text(parts) if self.strings else None
+        content = self.content(self.blocks.write_all(parts)) if text is None else text
         return self._write_message(first, role, content)
 
     def content(self, blocks: list[Native]) -> Any:
         """Returns a string if that is equivalent to the only block."""
-        is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"} and blocks[0]["type"] == "text"
-        return blocks[0]["text"] if is_text and self.strings else blocks
+        if len(blocks) > 1 or not self.strings:
+            return blocks
+        is_text = blocks != [] and len(blocks[0]) == 2 and blocks[0]["type"] == "text" and "text" in blocks[0]
+        return blocks[0]["text"] if is_text else blocks
 
 
 # ---------------------------------------------------------------- system

@@ -59,9 +59,10 @@ def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     role = native["role"]
     if role in RESULT_ROLES:
         return _lift_result(native, context), None
-    content = native.get("content")
-    if len(native) == 2 and content and content.__class__ is str:  # most messages
-        return Message(role, [Text(content)]), None
+    if len(native) == 2:
+        content = native.get("content")
+        if content and content.__class__ is str:  # most messages
+            return Message(role, [Text(content)]), None
     return lift_message(native, context)
 
 
@@ -69,13 +70,13 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPat
     """Lifts a message that is not a result. Returns its parts in the order in which they were made, and their paths."""
     parts: list[Part] = []
     part_paths: list[Path] = []
-    is_usual = native.keys() <= USUAL_KEYS
+    content, calls = native.get("content"), native.get("tool_calls")
+    is_usual = (calls and len(native) == 3 and "content" in native) or native.keys() <= USUAL_KEYS
     for key in () if is_usual else REASONING_KEYS:
         thought = native.get(key)
         if thought and not (parts and parts[-1] == Reasoning(thought)):  # some servers write it under both keys
             parts.append(Reasoning(thought))
             part_paths.append((key,))
-    content = native.get("content")
     if content.__class__ is list:
         parts += [parts_of(context.dialect).lift(one, context) for one in content]
         part_paths += [("content", j) for j in range(len(content))]
@@ -89,7 +90,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPat
         if native.get("audio"):
             parts.append(lift_answer_audio(native["audio"], context.dialect))
             part_paths.append(("audio",))
-    for j, call in enumerate(native.get("tool_calls") or ()):
+    for j, call in enumerate(calls) if calls else ():
         parts.append(lift_call(call, context))
         part_paths.append(("tool_calls", j))
     if is_usual:
@@ -102,13 +103,14 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPat
 
 
 def _lift_result(native: Native, context: LiftContext) -> Message:
-    id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
-    content = native.get("content")
+    id_, content = native.get("tool_call_id"), native.get("content")
+    if id_ and len(native) == 3 and content.__class__ is str:  # most results
+        id_, name = context.pairing.result(id_, None)
+        return Message("tool", [ToolResult(id_, name, "text", content)])
+    id_, name = context.pairing.result(id_ or None, native.get("name") or None)
     kind, value = _lift_value(content, context) if content.__class__ is list else ("text", content or "")
-    message = Message("tool", [ToolResult(id_, name, kind, value)])  # type: ignore[arg-type]
-    if not native.keys() <= USUAL_RESULT:
-        message.extras = make_extras(context.dialect, RESULT.extra(native))
-    return message
+    extras = None if native.keys() <= USUAL_RESULT else make_extras(context.dialect, RESULT.extra(native))
+    return Message("tool", [ToolResult(id_, name, kind, value)], extras=extras)  # type: ignore[arg-type]
 
 
 def _lift_value(content: list[Native], context: LiftContext) -> tuple[str, Any]:
