@@ -256,9 +256,13 @@ class _Walk:
                 continue
             j, at = match
             other = self.after.messages[j].parts[at]
-            is_same, is_elsewhere = self.same(part, other, exact_part), home is not None and j != home
-            is_earlier = j == home and at < last
-            last = max(last, at) if j == home else last
+            is_same, is_elsewhere, is_earlier = self.same(part, other, exact_part), False, False
+            if j != home:
+                is_elsewhere = home is not None
+            elif at < last:
+                is_earlier = True
+            else:
+                last = at
             if is_same and not is_elsewhere and not is_earlier:
                 continue
             place = self.diff.places.part(i, k)
@@ -275,7 +279,8 @@ class _Walk:
 
     def beside_part(self, part: Part, place: Path) -> None:
         """Reports the metadata and extras of a dropped part."""
-        self.diff.keys(part.metadata or {}, {}, f"{part.type}.metadata", place)
+        if part.metadata:
+            self.diff.keys(part.metadata, {}, f"{part.type}.metadata", place)
         self.diff.extras(part.extras, None, place)
 
     def part(self, part: Part, other: Part, place: Path) -> None:

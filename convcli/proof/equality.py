@@ -5,6 +5,7 @@ The functions expect records that are already equal in Python, which msgspec com
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -22,22 +23,24 @@ def exact_message(before: Message, after: Message) -> bool:
 def exact_messages(before: list[Message], after: list[Message]) -> bool:
     """Same as `exact_message`, for all messages of two equal lists."""
     for one, other in zip(before, after):  # noqa: B905  (equal lists; strict costs)
-        if one.extras is not None and not exact_json.exact(one.extras, other.extras):
-            return False
-        if one.usage is not None and not exact_json.exact(one.usage, other.usage):
-            return False
-        if one.cost is not None and not exact_json.exact(one.cost, other.cost):
-            return False
-        if one.weight is not None and not exact_json.exact(one.weight, other.weight):
-            return False
+        if one.extras is None and one.usage is None and one.cost is None and one.weight is None:
+            continue  # most messages
+        for x, y in zip(_inexact(one), _inexact(other), strict=True):
+            if x is not y and not exact_json.exact(x, y):
+                return False
     for part, twin in zip(_parts(before), _parts(after)):  # noqa: B905
-        if type(part) is Text and part.extras is None and part.metadata is None:
-            continue  # most parts are these two, which need no call
-        if type(part) is ToolResult and type(part.value) is str and part.extras is None and part.metadata is None:
-            continue
+        if part.extras is None and part.metadata is None:
+            if type(part) is Text or (type(part) is ToolResult and type(part.value) is str):
+                continue  # most parts are these, which need no call
+            if type(part) is ToolCall and part.arguments is twin.arguments:  # type: ignore[union-attr]
+                continue
         if not exact_part(part, twin):
             return False
     return True
+
+
+_inexact = attrgetter("extras", "usage", "cost", "weight")
+"""The fields of a message that may be equal in Python without being the same JSON value."""
 
 
 def _parts(messages: list[Message]) -> list[Part]:

@@ -13,13 +13,17 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import APART, OUTSIDE, Path, Step, Transcript
+from convcli.model.transcript import APART, OUTSIDE, Origin, Path, Step, Transcript
 
 MOST_WAYS = 4096
 """Fields of a dialect whose paths are remembered."""
 
 WHOLE: dict[str, Path] = {"opaque.value": ()}
 """Fields that are the whole of their node, unless the dialect has another path for them."""
+
+
+NOWHERE = Origin("")
+"""The origin of a transcript that was not lifted. It stays as it is."""
 
 
 class Places:
@@ -42,19 +46,16 @@ class Places:
     )
 
     def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
-        origin = transcript.origin
-        self._origin, self._source = origin, source
-        self._document = origin.document if origin is not None else None
-        self._named = origin.aliases if origin is not None else {}
-        inner = origin.dialect if origin is not None else ""
+        self._origin, self._source = transcript.origin, source
+        origin = transcript.origin or NOWHERE
+        self._document, self._named, self._node_path = origin.document, origin.aliases, origin.node_path
         tables = _tables if not self._named else _tables.__wrapped__
-        self._around, self._table, self._ways, self._unstated = tables(source, inner, self._document is not None)
-        whole = origin is not None and len(origin.places) == len(transcript.messages)
-        self._turns = origin.places if origin is not None and whole else None
-        self._node_path = origin.node_path if origin is not None else ()
-        known = origin is not None and len(origin.tools) == len(transcript.tools or ())
-        self._tools = origin.tools if origin is not None and known else None
-        self._routes = origin.routes if origin is not None else {}
+        self._around, self._table, self._ways, self._unstated = tables(
+            source, origin.dialect, self._document is not None
+        )
+        self._turns = origin.places if len(origin.places) == len(transcript.messages) else None
+        self._tools = origin.tools if len(origin.tools) == len(transcript.tools or ()) else None
+        self._routes = origin.routes
         self._ends = sorted(set(map(len, self._routes)), reverse=True) if self._routes else ()
 
     def message(self, index: int) -> Path:

@@ -183,8 +183,8 @@ class Differences:
         why: str = "",
         level: Level | None = None,
     ) -> None:
-        """Adds a loss at this place, or `within` the node there. Its reason and level follow from the field, unless they
-        are given; its level also from the value."""
+        """Adds a loss at this place, or `within` the node there. Its reason and level follow from the field, unless
+        they are given; its level also from the value."""
         type_ = self.types[kind, field]
         if before.__class__ is list and not before and kind == "dropped" and type_.level == "content":
             type_ = type_._replace(level="context")  # a model reads nothing of an empty list
