@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.model.transcript import (
     Media,
@@ -40,9 +41,10 @@ class Alignment(msgspec.Struct):
 
     `moved` are the messages before that left the common order. `joined` are those whose partner belongs to an earlier
     message. `matched_after` and `after_used` are the parts and messages after that have a partner. `in_place` are the
-    messages with all their parts at the same index in their partner, which has no other parts; `after_in_place` are
-    these partners; `part_of` and `matched_after` are without these parts. `unequal` are the messages that are not equal
-    to their partner at the same index; None if not all messages have such a partner.
+    messages whose partner has their parts in order and no others; `after_in_place` are these partners; `part_of` and
+    `matched_after` are without these parts. `lost` are the indexes of parts without a partner in such messages.
+    `unequal` are the messages that are not equal to their partner at the same index; None if not all messages have such
+    a partner.
     """
 
     message_of: Sequence[int | None]
@@ -54,11 +56,17 @@ class Alignment(msgspec.Struct):
     in_place: Collection[int] = ()
     after_in_place: Collection[int] = ()
     unequal: Sequence[int] | None = None
+    lost: Mapping[int, Collection[int]] = {}
 
     def all_parts(self, before: list[Message]) -> dict[Spot, Spot]:
         """Returns the partners of all parts of the messages before."""
-        homes = [(i, j) for i, j in enumerate(self.message_of) if j is not None and i in self.in_place]
-        return {(i, k): (j, k) for i, j in homes for k in range(len(before[i].parts))} | self.part_of
+        part_of = dict(self.part_of)
+        for i, j in enumerate(self.message_of):
+            if j is not None and i in self.in_place:
+                lost = self.lost.get(i, ())
+                left = (k for k in range(len(before[i].parts)) if k not in lost)
+                part_of |= {(i, k): (j, at) for at, k in enumerate(left)}
+        return part_of
 
     def spread(self, before: list[Message], kept: list[int]) -> Alignment:
         """Returns the alignment for all messages before, when only those at the indexes `kept` were aligned."""
@@ -67,8 +75,15 @@ class Alignment(msgspec.Struct):
             message_of[i] = j
         part_of = {(kept[i], k): node_path for (i, k), node_path in self.part_of.items()}
         moved, joined, in_place = ({kept[i] for i in group} for group in (self.moved, self.joined, self.in_place))
-        return Alignment(
-            message_of, part_of, moved, joined, self.matched_after, self.after_used, in_place, self.after_in_place
+        return replace(
+            self,
+            message_of=message_of,
+            part_of=part_of,
+            moved=moved,
+            joined=joined,
+            in_place=in_place,
+            unequal=None,
+            lost={kept[i]: lost for i, lost in self.lost.items()},
         )
 
 
@@ -103,11 +118,17 @@ def _align_by_index(
         unequal = [i for i, is_unequal in enumerate(map(ne, before, after)) if is_unequal]
     twins = _Twins(after)
     others = [i for i in unequal if not twins.are_alike(before[i], after[i])]
-    part_of = twins.without_lost_types(before, others)
-    if part_of is None and generated is not None:
-        within = _align_all([before[i] for i in others], [after[i] for i in others], generated)
-        part_of = _in_all(within, others) if _stays(within) else None
-    return None if part_of is None else _by_index(len(before), unequal, others, part_of)
+    everyone = range(len(before))
+    lost = twins.of_lost_types(before, others)
+    if lost is not None:
+        return Alignment(everyone, {}, (), (), set(), everyone, everyone, everyone, unequal, lost)
+    within = (
+        None if generated is None else _align_all([before[i] for i in others], [after[i] for i in others], generated)
+    )
+    if within is None or not _stays(within):
+        return None
+    part_of, in_place = _in_all(within, others), set(everyone).difference(others)
+    return Alignment(everyone, part_of, (), (), set(part_of.values()), everyone, in_place, in_place, unequal)
 
 
 def _align_all(before: list[Message], after: list[Message], generated: Collection[str]) -> Alignment:
@@ -162,23 +183,22 @@ class _Twins:
             or (len(before.parts) == len(after.parts) and all(map(self._are_same, before.parts, after.parts)))
         )
 
-    def without_lost_types(self, before: list[Message], others: list[int]) -> dict[Spot, Spot] | None:
-        """Returns the partners of the parts of these messages; None unless they are alike without the parts of types
-        that none of them has in the output, and none has lost all of its parts."""
+    def of_lost_types(self, before: list[Message], others: list[int]) -> dict[int, set[int]] | None:
+        """Returns the indexes of the parts of types that none of these messages has in the output; None unless the
+        messages are alike without these parts, and none has lost all of its parts."""
         kept: set[type] = {part.__class__ for i in others for part in self._after[i].parts}
         if not kept.isdisjoint(_SAME_KEYS):
             kept |= _SAME_KEYS
-        part_of: dict[Spot, Spot] = {}
+        lost: dict[int, set[int]] = {}
         for i in others:
-            parts, twins = before[i].parts, self._after[i].parts
-            left = [k for k, part in enumerate(parts) if part.__class__ in kept]
-            if not left or len(left) != len(twins) or before[i].role != self._after[i].role:
+            message, twin = before[i], self._after[i]
+            left = [part for part in message.parts if part.__class__ in kept]
+            if not left or len(left) != len(twin.parts) or message.role != twin.role:
                 return None
-            for at, k in enumerate(left):
-                if not self._are_same(parts[k], twins[at]):
-                    return None
-                part_of[i, k] = i, at
-        return part_of
+            if left != twin.parts and not all(map(self._are_same, left, twin.parts)):
+                return None
+            lost[i] = {k for k, part in enumerate(message.parts) if part.__class__ not in kept}
+        return lost
 
     def _are_same(self, before: Part, after: Part) -> bool:
         if type(before) is ToolCall and type(after) is ToolCall:
@@ -203,13 +223,6 @@ def _stays(alignment: Alignment) -> bool:
 def _in_all(within: Alignment, others: list[int]) -> dict[Spot, Spot]:
     """Returns the partners of parts by their indexes in all messages, when only the `others` were aligned."""
     return {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
-
-
-def _by_index(count: int, unequal: Sequence[int], others: list[int], part_of: dict[Spot, Spot]) -> Alignment:
-    """Aligns all messages by index. `part_of` aligns the parts of the `others`; the parts of the rest are alike."""
-    everyone = range(count)
-    in_place = set(everyone).difference(others) if others else everyone
-    return Alignment(everyone, part_of, (), (), set(part_of.values()), everyone, in_place, in_place, unequal)
 
 
 _SAME_KEYS: frozenset[type] = frozenset((Text, Refusal))

@@ -8,7 +8,7 @@ values are compared in C first, and only the rest is walked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import accumulate, compress
 from operator import attrgetter, eq, is_not
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from convcli.proof.equality import (
     exact_message,
     exact_messages,
     exact_part,
+    exact_parts,
     exact_tool,
     exact_values,
     media_key,
@@ -181,7 +182,7 @@ class _Walk:
         for i in range(len(self.before.messages)) if alignment.unequal is None else alignment.unequal:
             message, j = self.before.messages[i], alignment.message_of[i]
             if i in alignment.in_place:
-                self.in_place(i, message, self.after.messages[j])  # type: ignore[index]
+                self.in_place(i, message, self.after.messages[j], alignment.lost.get(i, ()))  # type: ignore[index]
             elif j is None:
                 self.dropped_message(i, message, alignment)
             else:
@@ -190,13 +191,19 @@ class _Walk:
         self.moved_media(alignment)
         self.invented(alignment)
 
-    def in_place(self, i: int, message: Message, other: Message) -> None:
-        """Compares a message with that at the same index, part by part."""
+    def in_place(self, i: int, message: Message, other: Message, lost: Collection[int]) -> None:
+        """Compares a message with its partner, part by part; parts at the indexes `lost` have none there."""
         self.diff.record(message, other, "message", self.diff.places.message(i))
-        twins = other.parts
+        left = [part for k, part in enumerate(message.parts) if k not in lost] if lost else message.parts
+        are_same = left == other.parts and exact_parts(left, other.parts) and not self.diff.generated_once
+        if are_same and not lost:
+            return
+        twins = iter(other.parts)
         for k, part in enumerate(message.parts):
-            if not self.same(part, twins[k], exact_part):
-                self.part(part, twins[k], self.diff.places.part(i, k))
+            if k in lost:
+                self.dropped_part(part, self.diff.places.part(i, k), self.left_out.get((i, k)))
+            elif not are_same and not self.same(part, twin := next(twins), exact_part):
+                self.part(part, twin, self.diff.places.part(i, k))
 
     def partner(self, i: int, message: Message, j: int, last: int | None, alignment: Alignment) -> None:
         """Compares a message with its partner, the message `j` of the output; that of the message before is `last`."""

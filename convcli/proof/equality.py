@@ -20,6 +20,10 @@ def exact_message(before: Message, after: Message) -> bool:
     return exact_messages([before], [after])
 
 
+_inexact = attrgetter("extras", "usage", "cost", "weight")
+"""The fields of a message that may be equal in Python without being the same JSON value."""
+
+
 def exact_messages(before: list[Message], after: list[Message]) -> bool:
     """Same as `exact_message`, for all messages of two equal lists."""
     for one, other in zip(before, after):  # noqa: B905  (equal lists; strict costs)
@@ -28,7 +32,12 @@ def exact_messages(before: list[Message], after: list[Message]) -> bool:
         for x, y in zip(_inexact(one), _inexact(other), strict=True):
             if x is not y and not exact_json.exact(x, y):
                 return False
-    for part, twin in zip(_parts(before), _parts(after)):  # noqa: B905
+    return exact_parts(_parts(before), _parts(after))
+
+
+def exact_parts(before: list[Part], after: list[Part]) -> bool:
+    """Same as `exact_message`, for the parts of two equal lists."""
+    for part, twin in zip(before, after):  # noqa: B905
         if part.extras is None and part.metadata is None:
             if type(part) is Text or (type(part) is ToolResult and type(part.value) is str):
                 continue  # most parts are these, which need no call
@@ -37,10 +46,6 @@ def exact_messages(before: list[Message], after: list[Message]) -> bool:
         if not exact_part(part, twin):
             return False
     return True
-
-
-_inexact = attrgetter("extras", "usage", "cost", "weight")
-"""The fields of a message that may be equal in Python without being the same JSON value."""
 
 
 def _parts(messages: list[Message]) -> list[Part]:
