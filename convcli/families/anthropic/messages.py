@@ -76,12 +76,14 @@ class Turns:
         """Lifts the messages of the list at `prefix`."""
         messages, places = context.messages, context.origin.places
         for i, native in enumerate(natives):
-            content = native.get("content")
-            if content and content.__class__ is str and len(native) == 2 and "role" in native:  # most messages
-                messages.append(Message(native["role"], [Text(content)]))
-                places.append(((*prefix, i), None))
+            content, path = native.get("content"), (*prefix, i)
+            if not content or len(native) > 2 or "role" not in native:
+                self.lift(native, path, context)
+            elif content.__class__ is list:
+                self._lift_blocks(content, native["role"], path, context)
             else:
-                self.lift(native, (*prefix, i), context)
+                messages.append(Message(native["role"], [Text(content)]))
+                places.append((path, None))
 
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
         """Lifts a message for each result and for each run of other blocks; the first gets the facts. Without a role it
@@ -130,8 +132,7 @@ class Turns:
     def write(self, messages: list[Message]) -> list[Native]:
         """Writes the messages, merging those that belong together. The first one has the facts."""
         natives: list[Native] = []
-        first = last = None
-        """Those of the message with results that is being written."""
+        first = last = None  # of the message with results that is being written
         parts: list[Part] = []
         for message in messages:
             if last is not None and last.role == "tool" and self.joins(message, last):
