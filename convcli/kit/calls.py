@@ -92,7 +92,6 @@ class CallTable:
 
     def _define_lift(self, paths: dict[str, Path], usual: list[frozenset[str]], form: Form, blank: bool) -> Any:
         value = f"body.get({paths['arguments'][-1]!r})"
-        has_all = self._has_all(usual, paths)
         source = f"""def lift(native, context):
     body = native{f"[{self._body!r}]" if self._body else ""}
     arguments, raw = {f"lift_input({value} or '')" if form == "free" else f"{value} or None" if blank else value}, None
@@ -103,7 +102,7 @@ class CallTable:
     id_, name = native.get({paths.get("id", ("",))[0]!r}), body[{paths["name"][-1]!r}]
     call = ToolCall(context.pairing.call(id_ if id_ and id_.__class__ is str else None, name), name, arguments, raw)
     {"call.custom = True" if form == "free" else ""}
-    if {has_all} or (native.keys() <= usual and (body is native or body.keys() <= usual_inner)):
+    if native.keys() <= usual and (body is native or body.keys() <= usual_inner):
         return call  # nearly all calls
     return add_extras(call, native, body, context)
 """
@@ -111,15 +110,6 @@ class CallTable:
         names |= {"ToolCall": ToolCall, "lift_input": lift_input}
         self.lift = define("lift", source, "call", read_arguments=read_arguments, arguments_of=arguments_of, **names)
         return self.lift
-
-    def _has_all(self, usual: list[frozenset[str]], paths: dict[str, Path]) -> str:
-        """Returns the source of a fast test for exactly the usual keys: that of the name is known to be there."""
-        outer = usual[0] - {str(paths["name"][0])}
-        inner = usual[1] - {str(paths["name"][-1])} if self._body else frozenset()
-        tests = [f"len(native) == {len(usual[0])}", *(f"{key!r} in native" for key in sorted(outer))]
-        if self._body:
-            tests += [f"len(body) == {len(usual[1])}", *(f"{key!r} in body" for key in sorted(inner))]
-        return " and ".join(tests)
 
     def _add_extras(self, call: ToolCall, native: Native, body: Native, context: LiftContext) -> ToolCall:
         extra = self._envelope.lift(native, call, self._usual)

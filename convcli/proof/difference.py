@@ -263,13 +263,9 @@ class _Walk:
                 continue
             j, at = match
             other = self.after.messages[j].parts[at]
-            is_same, is_elsewhere, is_earlier = self.same(part, other, exact_part), False, False
-            if j != home:
-                is_elsewhere = home is not None
-            elif at < last:
-                is_earlier = True
-            else:
-                last = at
+            is_same, is_elsewhere = self.same(part, other, exact_part), home is not None and j != home
+            is_earlier = j == home and at < last
+            last = max(last, at) if j == home else last
             if is_same and not is_elsewhere and not is_earlier:
                 continue
             place = self.diff.places.part(i, k)

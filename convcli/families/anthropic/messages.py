@@ -110,22 +110,19 @@ class Turns:
         parts: list[Part] | None = None
         part_paths: list[Path] = []
         for j, block in enumerate(content):
-            kind, part_path = block["type"], ("content", j)
+            kind = block["type"]
             if kind == "tool_result":
                 messages.append(Message("tool", [blocks.lift_result(block, context)]))
-                places.append((path, [part_path]))
+                places.append((path, [("content", j)]))
                 parts = None
                 continue
+            if parts is None:
+                parts, part_paths = [], []
+                messages.append(Message(role, parts))
+                places.append((path, part_paths))
             part = readers[kind](block, context) if kind in readers else None
-            if part is None:
-                part = Opaque(blocks.owner, block)
-            if parts is not None:
-                parts.append(part)
-                part_paths.append(part_path)
-                continue
-            parts, part_paths = [part], [part_path]
-            messages.append(Message(role, parts))
-            places.append((path, part_paths))
+            parts.append(Opaque(blocks.owner, block) if part is None else part)
+            part_paths.append(("content", j))
 
     # ------------------------------------------------------------ write
 

@@ -29,9 +29,9 @@ CALLS = {
 def lift_call(native: Native, context: LiftContext) -> Part:
     """Lifts a call of a function or a custom tool; one of another type is opaque."""
     kind = native.get("type") or "function"
-    if kind in CALLS and isinstance(native.get(kind), dict):
-        return CALLS[kind].lift(native, context)
-    return Opaque(context.dialect, {"type": kind, **native} if "type" not in native else native)
+    if kind not in CALLS or not isinstance(native.get(kind), dict):
+        return Opaque(context.dialect, {"type": kind, **native} if "type" not in native else native)
+    return CALLS[kind].lift(native, context)
 
 
 def are_calls(natives: Any) -> bool:

@@ -59,10 +59,9 @@ def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     role = native["role"]
     if role in RESULT_ROLES:
         return _lift_result(native, context), None
-    if len(native) == 2:
-        content = native.get("content")
-        if content and content.__class__ is str:  # most messages
-            return Message(role, [Text(content)]), None
+    content = native.get("content")
+    if len(native) == 2 and content and content.__class__ is str:  # most messages
+        return Message(role, [Text(content)]), None
     return lift_message(native, context)
 
 
