@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.proof.align import align
 from convcli.proof.difference import difference
 from convcli.validation import schemas
 from tests import strategies, tiers
@@ -124,6 +125,9 @@ def test_only_the_parts_of_a_type_that_the_output_lacks_are_reported(transcript:
     ]
     assert [loss.where for loss in losses if loss.field == "reasoning"] == lost
     assert all(loss.kind == "dropped" and loss.where.startswith(tuple(lost)) for loss in losses)
+    partners = align(transcript.messages, messages).all_parts(transcript.messages)
+    assert len(partners) == sum(map(len, kept))
+    assert all(transcript.messages[i].parts[k] is messages[j].parts[at] for (i, k), (j, at) in partners.items())
 
 
 @pytest.mark.parametrize("name", ["extras", "metadata"])
