@@ -13,21 +13,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from convcli.model.dialect import Pass
-from convcli.model.inventory import RESULT_KINDS, VARIOUS, Informed, Inventory, Question, kind_of, kinds
-from convcli.model.transcript import (
-    MEDIA_KINDS,
-    ROLES,
-    Message,
-    Opaque,
-    Part,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.model.inventory import RESULT_KINDS, Informed, Inventory, Question, kind_of, kinds
+from convcli.model.transcript import MEDIA_KINDS, ROLES, Message, Part, ToolDefinition, ToolResult, Transcript
 
 Record = TypeVar("Record", Message, Part, ToolDefinition)
 
@@ -65,8 +52,17 @@ Subject: TypeAlias = Callable[[str, str], bool]
 
 Steps: TypeAlias = tuple[tuple[frozenset[str], PartFit], ...]
 """Functions on parts, each with the kinds that it looks at."""
-ONE_KIND = (Text, Reasoning, Refusal, ToolCall, Opaque)
-PART_KINDS = (*(cls.type for cls in ONE_KIND), *MEDIA_KINDS, *RESULT_KINDS.values())
+
+
+class Visit(NamedTuple):
+    """The functions on parts of one type, by role; of a result, on those of one kind. Roles without any are missing."""
+
+    type: str
+    result_kind: str
+    fits_in: dict[str, tuple[PartFit, ...]]
+
+
+PART_KINDS = ("text", "reasoning", "refusal", "tool_call", "opaque", *MEDIA_KINDS, *RESULT_KINDS.values())
 
 
 class PartStep(NamedTuple):
@@ -85,18 +81,14 @@ class PartPass(Informed):
     passes become parts of others.
     """
 
-    __slots__ = ("_fits", "_kinds", "_questions", "_steps", "_steps_in")
+    __slots__ = ("_questions", "_steps", "_steps_in", "_visits")
 
     def __init__(self, *steps: PartStep) -> None:
         super().__init__(self._change_parts)
         self._steps = steps
         self._questions = tuple(step.when for step in steps if step.when is not None)
         self._steps_in: Callable[[str], Steps] = lru_cache(maxsize=64)(self._in_role)
-        self._fits = lru_cache(maxsize=256)(self._by_class)
-        self._kinds: Callable[[], frozenset[str]] = lru_cache(maxsize=1)(self._kinds_in_all_roles)
-
-    def _kinds_in_all_roles(self) -> frozenset[str]:
-        return frozenset().union(*(of_kinds for role in ROLES for of_kinds, _ in self._in_role(role)))
+        self._visits = lru_cache(maxsize=256)(self._by_kind)
 
     def _in_role(self, role: str, without: Collection[Question] = ()) -> Steps:
         """Returns the functions for messages of this role, `without` those of the questions that are answered no."""
@@ -104,44 +96,34 @@ class PartPass(Informed):
         kinds_of = [(frozenset(kind for kind in PART_KINDS if step.subject(role, kind)), step.fits) for step in steps]
         return tuple((of_kinds, fits) for of_kinds, fits in kinds_of if of_kinds)
 
-    def _by_class(self, present: frozenset[str], without: tuple[Question, ...]) -> dict[str, dict[Any, Any]]:
-        """Returns the same functions by role and class of the parts that are present; for a class with several kinds
-        again by kind. Roles and classes without any are missing."""
-        return {role: of_class for role in ROLES if (of_class := self._of_class(self._in_role(role, without), present))}
-
-    def _of_class(self, steps: Steps, present: frozenset[str]) -> dict[Any, Any]:
-        of_kind = {kind: tuple(fits for of_kinds, fits in steps if kind in of_kinds) for kind in present}
-        of_kind = {kind: fits for kind, fits in of_kind.items() if fits}
-        of_class: dict[Any, Any] = {cls: of_kind[cls.type] for cls in ONE_KIND if cls.type in of_kind}
-        of_class |= {cls: of_kind for cls, kinds in VARIOUS.items() if not of_kind.keys().isdisjoint(kinds)}
-        return of_class
+    def _by_kind(self, present: frozenset[str], without: tuple[Question, ...]) -> list[Visit]:
+        """Returns the functions on the kinds of parts that are present."""
+        steps = {role: self._in_role(role, without) for role in ROLES}
+        visits = []
+        for kind in sorted(present):
+            in_roles = {role: tuple(fits for kinds, fits in steps[role] if kind in kinds) for role in ROLES}
+            of_type, _, of_result = kind.partition(".")
+            visits.append(Visit(of_type, of_result, {role: fits for role, fits in in_roles.items() if fits}))
+        return [visit for visit in visits if visit.fits_in]
 
     def _change_parts(self, transcript: Transcript, inventory: Inventory) -> Transcript:
-        present = inventory.ask(kinds)
-        if self._kinds().isdisjoint(present):
-            return transcript
         without = tuple([question for question in self._questions if not inventory.ask(question)])
-        of_role = self._fits(present, without)
-        messages = transcript.messages
-        changed: dict[int, dict[Any, Any]] = {}
-        for index, message in enumerate(messages):
-            if message.role not in of_role:
-                continue
-            of_class = of_role[message.role]
-            for part in message.parts:
-                cls = part.__class__
-                if cls in of_class:
-                    for fits in of_class[cls] if cls not in VARIOUS else of_class[cls].get(kind_of(part), ()):
-                        if fits(part, message) is not part:
-                            changed[index] = of_class
+        messages, roles = transcript.messages, inventory.roles
+        changed: set[int] = set()
+        for of_type, result_kind, fits_in in self._visits(inventory.ask(kinds), without):
+            for i, _, part in inventory.parts[of_type]:
+                if roles[i] in fits_in and (not result_kind or part.kind == result_kind):
+                    for fits in fits_in[roles[i]]:
+                        if fits(part, messages[i]) is not part:
+                            changed.add(i)
         if not changed:
             return transcript
         fitted = list(messages)
-        for index, of_class in changed.items():
-            message = messages[index]
+        for i in changed:
+            message = messages[i]
             steps = self._steps_in(message.role)
-            after = [_after(steps, part, message) if part.__class__ in of_class else part for part in message.parts]
-            fitted[index] = replace(message, parts=[part for part in after if part is not None])
+            after = [_after(steps, part, message) for part in message.parts]
+            fitted[i] = replace(message, parts=[part for part in after if part is not None])
         return replace(transcript, messages=fitted)
 
     def then(self, other: PartPass) -> PartPass:

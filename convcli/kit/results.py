@@ -20,7 +20,7 @@ from convcli.kit.passes import (
 )
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Convention, LossKind
-from convcli.model.inventory import Inventory, any_of, has_field, results, roles
+from convcli.model.inventory import Inventory, any_of, has_field, results
 from convcli.model.transcript import (
     Message,
     Part,
@@ -167,7 +167,7 @@ def put_results_first(messages: list[Message]) -> list[Message]:
 
 def _disorder(inventory: Inventory) -> tuple[bool, bool]:
     """Asks whether results are displaced, and whether they are mixed."""
-    if "tool" not in inventory.ask(roles):
+    if "tool" not in inventory.roles:
         return False, bool(inventory.ask(results))
     is_displaced, alone = False, 0
     caller: Message | None = None
@@ -184,7 +184,7 @@ def _disorder(inventory: Inventory) -> tuple[bool, bool]:
             is_displaced = is_displaced or first.tool_call_id not in open_calls
         else:
             is_displaced = True
-    return is_displaced, not alone == len(inventory.ask(results)) == inventory.ask(roles).count("tool")
+    return is_displaced, not alone == len(inventory.ask(results)) == inventory.roles.count("tool")
 
 
 def _calls_of(message: Message | None) -> set[str]:

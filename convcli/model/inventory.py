@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
-from convcli.model.transcript import MEDIA_KINDS, Media, Message, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 
 Answer = TypeVar("Answer")
 
 RESULT_KINDS = {kind: f"tool_result.{kind}" for kind in ("text", "data", "error", "multimodal")}
 """The kinds of results as parts, by their own kind."""
-VARIOUS: Mapping[type, Collection[str]] = {ToolResult: RESULT_KINDS.values(), Media: MEDIA_KINDS}
-"""Records of several kinds, with these kinds."""
+
+
+Entry: TypeAlias = tuple[int, int, Any]
+"""A part and its position: the index of its message, its own, and the part."""
 
 
 class Inventory:
-    """The messages of a transcript with what is known about them. Nobody changes them while it is used.
+    """The messages of a transcript, indexed in one walk. Nobody changes them while it is used.
 
-    A question is a function on an inventory; each is answered once.
+    `roles` are those of the messages. `parts` maps each type to its parts in all messages; `carrying` has those with
+    extras, and `empty` the indexes of messages without parts. A question is a function on an inventory; each is
+    answered once.
     """
 
-    __slots__ = ("_answers", "messages")
+    __slots__ = ("_answers", "carrying", "empty", "messages", "parts", "roles")
 
     def __init__(self, messages: list[Message]) -> None:
         self.messages = messages
+        self.roles = [message.role for message in messages]
+        self.parts: dict[str, list[Entry]] = defaultdict(list)
+        self.carrying: list[Entry] = []
+        self.empty: list[int] = []
         self._answers: dict[Callable[[Inventory], Any], Any] = {}
+        parts, carrying = self.parts, self.carrying
+        for i, message in enumerate(messages):
+            k = 0
+            for part in message.parts:
+                entry = (i, k, part)
+                parts[part.type].append(entry)
+                if part.extras is not None:
+                    carrying.append(entry)
+                k += 1  # an enumeration for each message would take longer
+            if not k:
+                self.empty.append(i)
 
     def ask(self, question: Callable[[Inventory], Answer]) -> Answer:
         """Returns the answer to a question."""
@@ -48,42 +68,25 @@ def kind_of(part: Part) -> str:
 # ---------------------------------------------------------------- questions
 
 
-def roles(inventory: Inventory) -> list[str]:
-    """The role of every message."""
-    return [message.role for message in inventory.messages]
-
-
-def parts(inventory: Inventory) -> list[Part]:
-    """All parts."""
-    found: list[Part] = []
-    for message in inventory.messages:
-        found += message.parts
-    return found
-
-
 def calls(inventory: Inventory) -> list[ToolCall]:
     """All calls."""
-    return [part for part in inventory.ask(parts) if part.__class__ is ToolCall]
+    return [call for _, _, call in inventory.parts["tool_call"]]
 
 
 def results(inventory: Inventory) -> list[ToolResult]:
     """All results."""
-    return [part for part in inventory.ask(parts) if part.__class__ is ToolResult]
+    return [result for _, _, result in inventory.parts["tool_result"]]
 
 
 def texts(inventory: Inventory) -> list[str]:
     """The texts of all text parts."""
-    return [part.text for part in inventory.ask(parts) if part.__class__ is Text]
+    return [part.text for _, _, part in inventory.parts["text"]]
 
 
 def kinds(inventory: Inventory) -> frozenset[str]:
     """The kinds of all parts."""
-    classes = set(map(type, inventory.ask(parts)))
-    found: set[str] = {cls.type for cls in classes - VARIOUS.keys()}  # type: ignore[attr-defined]
-    if ToolResult in classes:
-        found.update([RESULT_KINDS[result.kind] for result in inventory.ask(results)])
-    if Media in classes:
-        found.update([part.type for part in inventory.ask(parts) if part.__class__ is Media])
+    found = {kind for kind, entries in inventory.parts.items() if entries and kind != "tool_result"}
+    found.update([RESULT_KINDS[result.kind] for _, _, result in inventory.parts["tool_result"]])
     return frozenset(found)
 
 
@@ -91,7 +94,7 @@ def kinds(inventory: Inventory) -> frozenset[str]:
 def has_role(*names: str) -> Question:
     """Asks whether any message has one of these roles."""
     wanted = frozenset(names)
-    return lambda inventory: not wanted.isdisjoint(inventory.ask(roles))
+    return lambda inventory: not wanted.isdisjoint(inventory.roles)
 
 
 @cache
@@ -117,13 +120,15 @@ def has_field(*names: str) -> Question:
 @cache
 def has_part_field(name: str) -> Question:
     """Asks whether any part has this field, `metadata` or `extras`."""
+    if name == "extras":
+        return lambda inventory: bool(inventory.carrying)
     value = attrgetter(name)
-    return lambda inventory: list(map(value, inventory.ask(parts))).count(None) < len(inventory.ask(parts))
+    return lambda inventory: any(value(part) is not None for each in inventory.parts.values() for _, _, part in each)
 
 
 def has_empty(inventory: Inventory) -> bool:
     """Asks whether any message has no parts."""
-    return [] in [message.parts for message in inventory.messages]
+    return bool(inventory.empty)
 
 
 def has_empty_text(inventory: Inventory) -> bool:

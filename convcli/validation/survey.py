@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
+from convcli.model.inventory import Inventory
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Purpose, Rule
 from convcli.model.transcript import MEDIA_KINDS, ROLES, Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.proof.places import Places
@@ -27,9 +27,6 @@ FIELDS = ("tools", "toolChoice", "settings", "model", "generated ids")
 SUBJECTS = frozenset((*ROLES, *KINDS, EMPTY, "extras", *FIELDS, ANY))
 """What rules can be about: roles, types of parts, a message without parts, extras of parts, fields of the transcript
 and ids that the document does not have; `any` stands for every transcript."""
-
-Entry: TypeAlias = tuple[int, int, Any]
-"""A part and its position: the index of its message, its own, and the part."""
 
 
 class LocatedCall(msgspec.Struct, frozen=True):
@@ -57,10 +54,9 @@ class LocatedResult(msgspec.Struct, frozen=True):
 
 
 class Survey:
-    """One transcript with its document, indexed in one walk for the rules.
+    """One transcript with its document and its inventory, for the rules.
 
-    `parts` maps each type to its parts in all messages; `carrying` has those with extras. `roles` are those of the
-    messages, `active_indexes` those that a service would see, and `subjects` is what the transcript has of `SUBJECTS`.
+    `active_indexes` are the messages that a service would see, and `subjects` is what the transcript has of `SUBJECTS`.
     Most transcripts break no rule, so rules look there first and create nodes only for breaches.
     """
 
@@ -74,27 +70,16 @@ class Survey:
         origin = transcript.origin
         self.form: str = origin.form if origin is not None else ""
         self.invented: set[str] = origin.generated_ids if origin is not None else set()
-        self.roles = [message.role for message in self.messages]
-        self.parts: dict[str, list[Entry]] = defaultdict(list)
-        self.carrying: list[Entry] = []
-        self.subjects = {ANY, *self.roles}
-        self._walk()
+        self.inventory = inventory = Inventory(self.messages)
+        self.roles, self.parts, self.carrying = inventory.roles, inventory.parts, inventory.carrying
+        self.subjects = self._subjects()
         self.active_indexes = self._active_indexes()
 
-    def _walk(self) -> None:
-        subjects, parts, carrying = self.subjects, self.parts, self.carrying
-        for i, message in enumerate(self.messages):
-            k = 0
-            for part in message.parts:
-                entry = (i, k, part)
-                parts[part.type].append(entry)
-                if part.extras is not None:
-                    carrying.append(entry)
-                k += 1  # an enumeration for each message would take longer
-            if not k:
-                subjects.add(EMPTY)
-        subjects.update(parts)
-        if carrying:
+    def _subjects(self) -> set[str]:
+        subjects = {ANY, *self.roles, *self.parts}
+        if self.inventory.empty:
+            subjects.add(EMPTY)
+        if self.carrying:
             subjects.add("extras")
         if self.tools:
             subjects.add("tools")
@@ -106,6 +91,7 @@ class Survey:
             subjects.add("model")
         if self.invented:
             subjects.add("generated ids")
+        return subjects
 
     def _active_indexes(self) -> Sequence[int]:
         """The indexes of the messages that a service would see: no events, and only the active branch of a tree."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from convcli.kit.pairing import Pairing
 from convcli.kit.passes import shared
 from convcli.kit.renaming import call_ids
-from convcli.model.inventory import Inventory, calls, roles
+from convcli.model.inventory import Inventory, calls
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 
 
@@ -33,7 +33,7 @@ def joined(messages: list[Message]) -> list[Message]:
 
 def answers_follow(inventory: Inventory) -> bool:
     """Asks whether two answers are consecutive anywhere."""
-    return ("assistant", "assistant") in pairwise(inventory.ask(roles))
+    return ("assistant", "assistant") in pairwise(inventory.roles)
 
 
 def _joined(answers: list[Message]) -> list[Message]:

@@ -11,9 +11,10 @@ import msgspec
 
 from convcli.kit.pairing import calls_answered
 from convcli.model.findings import Severity
+from convcli.model.inventory import Entry
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
-from convcli.validation.survey import LINKED, Entry, LocatedCall, LocatedResult, Survey
+from convcli.validation.survey import LINKED, LocatedCall, LocatedResult, Survey
 from convcli.validation.wording import brief_hint, did_you_mean, shown_key
 
 UNFINISHED = ("aborted", "error")
