@@ -14,6 +14,7 @@ from convcli.engine.row_choices import LeftOut
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.findings import Finding
+from convcli.model.inventory import Inventory
 from convcli.model.rule import Purpose
 from convcli.model.transcript import Transcript
 from convcli.proof.difference import NOTHING, difference
@@ -88,9 +89,13 @@ def lower(
     All pointers refer to the source. Raises JobError if the target is read-only.
     """
     turns, named = _program_turns(before, options, source, target), _named(before, options, source)
-    document = untrusted.write(_chosen(named, options, source, target, turns), source, target, options)
+    chosen = _chosen(named, options, source, target, turns)
+    inventory = Inventory(chosen.messages)
+    document = untrusted.write(chosen, source, target, options, inventory)
     gone = _with_history(turns, before, options)
-    done = read_back(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
+    done = read_back(
+        before, document, target, source, purpose=purpose, left_out=gone, form=options.form, written=inventory
+    )
     if options.models:
         from convcli.engine.model_names import explained
 
@@ -118,18 +123,20 @@ def read_back(
     left_out: LeftOut = NOTHING,
     form: str | None = None,
     is_original: bool = False,
+    written: Inventory | None = None,
 ) -> Conversion:
     """Reads an output back and returns it with its losses and findings.
 
     `left_out`: what was not to be written · `form`: the requested one · `purpose`: what the output is judged as; by
     default what `validate` judges rows for a trainer as, and other documents as an output · `is_original`: the source
-    was made from this document, so it has the ids that reading the document generates.
+    was made from this document, so it has the ids that reading the document generates · `written`: the inventory of
+    the messages that were written, which the rules use again if the same messages are read back.
     """
     purpose = purpose or ("request" if target.is_training_data else "output")
     after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
-    findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
+    findings = verdict.of_output(document, after, target, before, source, purpose=purpose, inventory=written)
     problem = reading.not_understood(document, after, target)
     if problem is not None and problem.code == "no-messages":
         message = f"{target.title} cannot store any message of this transcript: the output has none"

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from convcli.kit.objects import omit
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ConvcliError, JobError, RefusedError
+from convcli.model.inventory import Inventory
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult, Transcript
 from convcli.proof.levels import ASSEMBLED
 from convcli.validation import schemas
@@ -25,8 +26,15 @@ SHAPE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError
 Record = TypeVar("Record", Transcript, Message, ToolDefinition, Part)
 
 
-def write(transcript: Transcript, source: Dialect | None, target: Dialect, options: Options) -> Any:
-    """Writes the document in `target`: with all its extras, otherwise without them.
+def write(
+    transcript: Transcript,
+    source: Dialect | None,
+    target: Dialect,
+    options: Options,
+    inventory: Inventory | None = None,
+) -> Any:
+    """Writes the document in `target`: with all its extras, otherwise without them. `inventory` is used as by
+    `Dialect.lower`.
 
     Raises JobError if the target is read-only, and RefusedError if the document does not pass the schema even without
     extras.
@@ -34,7 +42,7 @@ def write(transcript: Transcript, source: Dialect | None, target: Dialect, optio
     if not target.is_written:
         raise JobError("read-only-dialect", f"{target.title} is read-only")
     if not _has_extras(transcript, source, target):
-        return target.lower(transcript, options)
+        return target.lower(transcript, options, inventory)
     if source is None or source.carries_all or source.is_stream:
         transcript = _without_assembled(transcript)
     document = _attempt(transcript, target, options)

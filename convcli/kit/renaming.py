@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from convcli.kit.passes import on_messages
 from convcli.model.dialect import Pass
-from convcli.model.inventory import Informed, Inventory, calls, results
+from convcli.model.inventory import Informed, Inventory
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -54,6 +54,14 @@ class Alphabet:
         if not text.isascii() or text.encode().translate(None, self._letters):
             return False
         return self._first is self._allowed or all(word[0] in self._first for word in words)
+
+    def refuses_names(self, inventory: Inventory) -> bool:
+        """Asks whether the service refuses a tool name in calls and results."""
+        return not self.accepts_all(inventory.ask(_used_names))
+
+    def refuses_ids(self, inventory: Inventory) -> bool:
+        """Asks whether the service refuses an id in calls and results."""
+        return not self.accepts_all(inventory.ask(_used_ids))
 
     def wants(self) -> str:
         """Returns a description of the accepted words."""
@@ -152,21 +160,21 @@ def _ids_in(linked: list[Any]) -> list[str]:
 
 def _used_names(inventory: Inventory) -> set[str]:
     """The tool names in calls and results."""
-    names = {call.name for call in inventory.ask(calls)}
-    names.update([result.name for result in inventory.ask(results)])
+    names = {call.name for _, _, call in inventory.parts["tool_call"]}
+    names.update([result.name for _, _, result in inventory.parts["tool_result"]])
     return names
 
 
 def _used_ids(inventory: Inventory) -> set[str]:
     """The call ids in calls and results."""
-    ids = {call.id for call in inventory.ask(calls)}
-    ids.update([result.tool_call_id for result in inventory.ask(results)])
+    ids = {call.id for _, _, call in inventory.parts["tool_call"]}
+    ids.update([result.tool_call_id for _, _, result in inventory.parts["tool_result"]])
     return ids
 
 
 def _are_repeated(inventory: Inventory) -> bool:
     """Asks whether two calls have the same id."""
-    ids = [call.id for call in inventory.ask(calls)]
+    ids = [call.id for _, _, call in inventory.parts["tool_call"]]
     return len(set(ids)) < len(ids)
 
 
@@ -190,8 +198,8 @@ def rename_tools_and_ids(names: Alphabet, ids: Alphabet | None = None) -> Pass:
     """Returns a pass for tool names and call ids that a target allows; without `ids`, any id is allowed."""
 
     def rename(transcript: Transcript, inventory: Inventory) -> Transcript:
-        used = inventory.ask(_used_names).union(_names_around(transcript))
-        if names.accepts_all(used) and (ids is None or ids.accepts_all(inventory.ask(_used_ids))):
+        is_refused = inventory.ask(names.refuses_names) or (ids is not None and inventory.ask(ids.refuses_ids))
+        if not is_refused and names.accepts_all(_names_around(transcript)):
             return transcript
         return _renamed(transcript, names, ids)
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from convcli.model.errors import JobError
 from convcli.model.fields import TEXTS
-from convcli.model.inventory import apply_all
+from convcli.model.inventory import Inventory, apply_all
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 
@@ -341,13 +341,14 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Returns the form in which a transcript is written."""
         return options.form or (self.form_of(transcript) if self.form_of is not None else self.forms[0])
 
-    def fitted(self, transcript: Transcript, form: str) -> Transcript:
+    def fitted(self, transcript: Transcript, form: str, inventory: Inventory | None = None) -> Transcript:
         """Returns the transcript adapted to the vendor in this form."""
-        return apply_all(self.fit if isinstance(self.fit, tuple) else self.fit[form], transcript)
+        return apply_all(self.fit if isinstance(self.fit, tuple) else self.fit[form], transcript, inventory)
 
-    def lower(self, transcript: Transcript, options: Options = USUAL) -> Any:
-        """Returns the document of a transcript from any dialect: fits it, then writes it."""
+    def lower(self, transcript: Transcript, options: Options = USUAL, inventory: Inventory | None = None) -> Any:
+        """Returns the document of a transcript from any dialect: fits it, then writes it. An inventory of its messages
+        becomes that of the last ones that a pass asked about."""
         if self.write is None:
             raise JobError("read-only-dialect", f"{self.title} is read-only")
         form = self.form(transcript, options)
-        return self.write(self.fitted(transcript, form), replace(options, form=form))
+        return self.write(self.fitted(transcript, form, inventory), replace(options, form=form))

@@ -31,6 +31,10 @@ class Inventory:
     __slots__ = ("_answers", "carrying", "empty", "messages", "parts", "roles")
 
     def __init__(self, messages: list[Message]) -> None:
+        self.index(messages)
+
+    def index(self, messages: list[Message]) -> None:
+        """Becomes the inventory of these messages."""
         self.messages = messages
         self.roles = [message.role for message in messages]
         self.parts: dict[str, list[Entry]] = defaultdict(list)
@@ -170,13 +174,13 @@ def in_turn(*passes: Callable[[Transcript], Transcript]) -> Informed:
 def apply_all(
     passes: Iterable[Callable[[Transcript], Transcript]], transcript: Transcript, inventory: Inventory | None = None
 ) -> Transcript:
-    """Returns the transcript after these passes. What it holds is found again only when its messages have changed."""
+    """Returns the transcript after these passes. Its messages are indexed again only when a pass has changed them."""
     inventory = inventory or Inventory(transcript.messages)
     for one in passes:
         if not isinstance(one, Informed):
             transcript = one(transcript)
         else:
             if transcript.messages is not inventory.messages:
-                inventory = Inventory(transcript.messages)
+                inventory.index(transcript.messages)
             transcript = one.fit(transcript, inventory)
     return transcript

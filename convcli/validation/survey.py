@@ -54,14 +54,20 @@ class LocatedResult(msgspec.Struct, frozen=True):
 
 
 class Survey:
-    """One transcript with its document and its inventory, for the rules.
+    """One transcript with its document and its inventory, for the rules. A given inventory is used if its messages are
+    the same.
 
     `active_indexes` are the messages that a service would see, and `subjects` is what the transcript has of `SUBJECTS`.
     Most transcripts break no rule, so rules look there first and create nodes only for breaches.
     """
 
     def __init__(
-        self, transcript: Transcript, document: Any, dialect: Dialect | None, purpose: Purpose = "document"
+        self,
+        transcript: Transcript,
+        document: Any,
+        dialect: Dialect | None,
+        purpose: Purpose = "document",
+        inventory: Inventory | None = None,
     ) -> None:
         self.transcript, self.document, self.purpose, self.dialect = transcript, document, purpose, dialect
         self._places: Places | None = None
@@ -70,13 +76,15 @@ class Survey:
         origin = transcript.origin
         self.form: str = origin.form if origin is not None else ""
         self.invented: set[str] = origin.generated_ids if origin is not None else set()
-        self.inventory = inventory = Inventory(self.messages)
+        if inventory is None or inventory.messages != self.messages:
+            inventory = Inventory(self.messages)
+        self.inventory = inventory
         self.roles, self.parts, self.carrying = inventory.roles, inventory.parts, inventory.carrying
         self.subjects = self._subjects()
         self.active_indexes = self._active_indexes()
 
     def _subjects(self) -> set[str]:
-        subjects = {ANY, *self.roles, *self.parts}
+        subjects = {ANY, *self.roles, *(kind for kind, entries in self.parts.items() if entries)}
         if self.inventory.empty:
             subjects.add(EMPTY)
         if self.carrying:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from convcli.model.dialect import Dialect
 from convcli.model.fields import is_supported
 from convcli.model.findings import Finding
+from convcli.model.inventory import Inventory
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Purpose, Rule
 from convcli.model.transcript import Message, Path, Transcript
 from convcli.proof.places import Places
@@ -80,11 +81,13 @@ def of_output(
     source: Dialect | None,
     *,
     purpose: Purpose = "document",
+    inventory: Inventory | None = None,
 ) -> list[Finding]:
-    """Returns the findings of the target's rules on an output, with pointers into its source."""
+    """Returns the findings of the target's rules on an output, with pointers into its source. `inventory` is that of
+    the messages that were written."""
     if not rules_of(target):
         return []
-    breaches = _in_order(_breaches(Survey(after, written, target, purpose), target))
+    breaches = _in_order(_breaches(Survey(after, written, target, purpose, inventory), target))
     if all(breach.at == ROOT and not breach.notes for breach in breaches):
         return [_finding(breach, _whole) for breach in breaches]
     places = Places(before, source)

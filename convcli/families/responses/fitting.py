@@ -230,7 +230,7 @@ def drop_emptied(*passes: Pass) -> Pass:
 
     def drop_emptied_messages(transcript: Transcript, inventory: Inventory) -> Transcript:
         fitted = apply_all(joined, transcript, inventory)
-        if fitted.messages is transcript.messages or not has_empty(Inventory(fitted.messages)):
+        if fitted.messages is transcript.messages or all(message.parts for message in fitted.messages):
             return fitted
         pairs = zip(transcript.messages, fitted.messages, strict=True)
         kept = shared(fitted.messages, [after if after.parts or not before.parts else None for before, after in pairs])

@@ -15,8 +15,8 @@ def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
     """Checks the names of tools in definitions and calls; each wrong name is reported once."""
 
     def check(survey: Survey) -> Iterable[Breach]:
-        names = {call.name for _, _, call in survey.parts["tool_call"]}.union(tool.name for tool in survey.tools)
-        return () if alphabet.accepts_all(names) else breaches(survey)
+        is_defined = alphabet.accepts_all([tool.name for tool in survey.tools])
+        return () if is_defined and not survey.inventory.ask(alphabet.refuses_names) else breaches(survey)
 
     def breaches(survey: Survey) -> Iterator[Breach]:
         seen: set[str] = set()
@@ -43,10 +43,7 @@ def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
     """Checks the ids of calls, and of results that answer none of them."""
 
     def check(survey: Survey) -> Iterable[Breach]:
-        ids = {call.id for _, _, call in survey.parts["tool_call"]}
-        ids.update(result.tool_call_id for _, _, result in survey.parts["tool_result"])
-        ids -= survey.invented
-        return () if alphabet.accepts_all(ids) else breaches(survey)
+        return breaches(survey) if survey.inventory.ask(alphabet.refuses_ids) else ()
 
     def breaches(survey: Survey) -> Iterator[Breach]:
         seen = set(survey.invented)
