@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from convcli.model.branches import active
+from convcli.model.branches import INSTRUCTIONS, active
 from convcli.model.dialect import Dialect
-from convcli.model.inventory import Inventory
+from convcli.model.inventory import RESULT_KINDS, Inventory, kinds
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Purpose, Rule
 from convcli.model.transcript import MEDIA_KINDS, ROLES, Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.proof.places import Places
@@ -19,14 +19,17 @@ from convcli.wire import pointers
 
 KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA_KINDS)
 """The types of parts."""
+CONVERSATION = frozenset(ROLES).difference(INSTRUCTIONS)
+"""The roles of messages that are no instructions."""
 LINKED = ("tool_call", "tool_result")
 """Parts that must match each other."""
 
-ANY, EMPTY = "any", "empty message"
+ANY, EMPTY, RESPONSE, UNSPOKEN = "any", "empty message", "response", "no conversation"
 FIELDS = ("tools", "toolChoice", "settings", "model", "generated ids")
-SUBJECTS = frozenset((*ROLES, *KINDS, EMPTY, "extras", *FIELDS, ANY))
-"""What rules can be about: roles, types of parts, a message without parts, extras of parts, fields of the transcript
-and ids that the document does not have; `any` stands for every transcript."""
+SUBJECTS = frozenset((*ROLES, *KINDS, *RESULT_KINDS.values(), EMPTY, "extras", *FIELDS, RESPONSE, UNSPOKEN, ANY))
+"""What rules can be about: roles, types of parts, kinds of results, a message without parts, extras of parts, fields of
+the transcript, ids that the document does not have, a document that contains only a model's answer, and one without
+messages besides instructions; `any` stands for every transcript."""
 
 
 class LocatedCall(msgspec.Struct, frozen=True):
@@ -70,7 +73,6 @@ class Survey:
         inventory: Inventory | None = None,
     ) -> None:
         self.transcript, self.document, self.purpose, self.dialect = transcript, document, purpose, dialect
-        self._places: Places | None = None
         self.messages: list[Message] = transcript.messages
         self.tools: list[ToolDefinition] = transcript.tools or []
         origin = transcript.origin
@@ -84,7 +86,14 @@ class Survey:
         self.active_indexes = self._active_indexes()
 
     def _subjects(self) -> set[str]:
-        subjects = {ANY, *self.roles, *(kind for kind, entries in self.parts.items() if entries)}
+        subjects = {ANY, *self.roles}
+        if subjects.isdisjoint(CONVERSATION):
+            subjects.add(UNSPOKEN)
+        subjects.update(self.inventory.ask(kinds))
+        if self.parts["tool_result"]:
+            subjects.add("tool_result")
+        if self.form == RESPONSE:
+            subjects.add(RESPONSE)
         if self.inventory.empty:
             subjects.add(EMPTY)
         if self.carrying:
@@ -112,12 +121,10 @@ class Survey:
         """Returns the breaches of the rules, in their order; only those are called that apply."""
         return [breach for rule in applicable(rules, self.purpose, self.subjects) for breach in rule.check(self)]
 
-    @property
+    @cached_property
     def places(self) -> Places:
         """The paths of the transcript's nodes: most transcripts need none."""
-        if self._places is None:
-            self._places = Places(self.transcript, self.dialect)
-        return self._places
+        return Places(self.transcript, self.dialect)
 
     @cached_property
     def calls(self) -> list[LocatedCall]:
@@ -158,6 +165,16 @@ class Survey:
     def message_paths(self) -> list[Path]:
         """The path of each message in the document: several messages may come from one object."""
         return self.places.messages(len(self.messages))
+
+    @cached_property
+    def natives(self) -> list[Any]:
+        """The document's value for each message, None if there is none."""
+        document, paths = self.document, self.message_paths
+        try:  # the items of a list, as in most documents
+            values = [document[key][index] for key, index in paths]
+        except (LookupError, TypeError, ValueError):
+            return [_value(document, path) for path in paths]
+        return [_value(document, path) for path in paths] if str in map(type, values) else values
 
     def native_message(self, index: int) -> Any:
         """Returns the document's value for a message, None if there is none."""

@@ -122,6 +122,9 @@ def _is_paused(message: Message) -> bool:
 
 LAST = turns.ends_with_user("warning", goes_on=_is_paused)
 
+FAILURES = ("tool_result.error", "tool_result.multimodal")
+"""The kinds of results that can fail without content."""
+
 RULES = (
     for_outputs(turns.some_message()),
     turns.begins_with_user(),
@@ -144,7 +147,7 @@ RULES = (
     tools.schemas(tools.SchemaDemands(clean_root=True)),
     for_outputs(tools.declared("warning")),
     Rule(("too-many-cache-marks",), _few_marks, subjects=("extras", "tools")),
-    Rule(("error-without-content",), _failures_with_content, subjects=("tool_result",)),
+    Rule(("error-without-content",), _failures_with_content, subjects=FAILURES),
     Rule(("misplaced-system",), _system_between, of_sent=("misplaced-system",), subjects=turns.INSTRUCTIONS),
     Rule(("missing-thinking",), _thinks_before_calls, subjects=("settings",)),
     Rule(("thinking-with-forced-tool",), _forces_no_thought, subjects=("toolChoice",)),

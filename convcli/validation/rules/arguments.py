@@ -83,13 +83,13 @@ def not_filled() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         tools = {tool.name: tool for tool in reversed(survey.tools)}
-        for i, k, call in survey.parts["tool_call"] if tools else ():
+        for i, k, call in survey.parts["tool_call"]:
             if None in call.arguments.values():
                 tool = tools.get(call.name)
                 known = (tool.parameters or {}).get("properties") if tool is not None else None
                 yield from _filled(LocatedCall(i, k, call), call.arguments, known)
 
-    return Rule(("null-filled",), check, of_input=("null-filled",), subjects=("tool_call",))
+    return Rule(("null-filled",), check, of_input=("null-filled",), subjects=("tools",))
 
 
 def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
@@ -108,13 +108,12 @@ def rows_not_filled(*keys: str) -> Rule:
     names = frozenset(keys)
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, role in enumerate(survey.roles):
-            native = survey.native_message(i) if role != "assistant" else None
-            if not native or names.isdisjoint(native):
+        for i, native in enumerate(survey.natives):
+            if not native or names.isdisjoint(native) or survey.roles[i] == "assistant":
                 continue
             key = next((key for key in keys if key in native and native[key] is None), None)
             if key is not None:
-                text = f"{key} is null in a {role} message: filled in by a table engine"
+                text = f"{key} is null in a {survey.roles[i]} message: filled in by a table engine"
                 yield Breach("null-filled", NodeRef(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)
                 return
 

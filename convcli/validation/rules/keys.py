@@ -64,6 +64,8 @@ def shown(key: str) -> str:
 
 def has(node: Any, key: str) -> bool:
     """True if there is a value under this key, written as in `complete`."""
+    if key.isidentifier():
+        return isinstance(node, dict) and node.get(key) is not None
     return any(_has(node, steps) for steps in _ways(key))
 
 

@@ -267,7 +267,7 @@ def results_identified() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, _, _ in survey.parts["tool_result"]:
-            native = survey.native_message(i)
+            native = survey.natives[i]
             if isinstance(native, dict) and native.get("role") == "tool" and not native.get(ID_KEY):
                 near = did_you_mean(ID_KEY, native.keys() - {ID_KEY}, f'found {{}}: did you mean "{ID_KEY}"?')
                 yield Breach("missing-call-id", NodeRef(i), f"the result has no {ID_KEY}", help=near)

@@ -6,13 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from convcli.model.branches import INSTRUCTIONS as INSTRUCTIONS
 from convcli.model.findings import Severity
+from convcli.model.inventory import has_blank_text
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import MEDIA_KINDS, Media, Message, Part, ToolCall
-from convcli.validation.survey import EMPTY, Survey
+from convcli.validation.survey import EMPTY, UNSPOKEN, Survey
+from convcli.validation.survey import RESPONSE as RESPONSE
 from convcli.validation.wording import listed
-
-RESPONSE = "response"
-"""The form of a document that contains only a model's answer."""
 
 
 def begins_with_user(*, or_instruction: bool = False) -> Rule:
@@ -22,9 +21,11 @@ def begins_with_user(*, or_instruction: bool = False) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         if survey.form == RESPONSE:
             return
-        first = next((i for i in survey.active_indexes if survey.roles[i] not in apart), None)
-        if first is not None and survey.roles[first] == "assistant":
-            yield Breach("wrong-first-role", NodeRef(first), "the first message must have the role user")
+        for i in survey.active_indexes:
+            if survey.roles[i] == "assistant":
+                yield Breach("wrong-first-role", NodeRef(i), "the first message must have the role user")
+            if survey.roles[i] not in apart:
+                return
 
     return Rule(("wrong-first-role",), check, subjects=("assistant",))
 
@@ -148,7 +149,7 @@ def some_message(*, of_any_role: bool = False) -> Rule:
         if apart.issuperset(survey.roles):
             yield Breach("no-messages", NodeRef(), "there are no messages")
 
-    return Rule(("no-messages",), check)
+    return Rule(("no-messages",), check, subjects=(UNSPOKEN,))
 
 
 def content_not_null() -> Rule:
@@ -200,7 +201,7 @@ def not_blank(severity: Severity = "error") -> Rule:
     """No text is empty or white space only."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, k, part in survey.parts["text"]:
+        for i, k, part in survey.parts["text"] if survey.inventory.ask(has_blank_text) else ():
             if not part.text or part.text.isspace():
                 problem = "is only white space" if part.text else "is empty"
                 yield Breach("blank-text", NodeRef(i, k, field="text.text"), f"the text {problem}", severity)
@@ -231,7 +232,7 @@ def answered_by_assistant() -> Rule:
             if role != "assistant":
                 yield Breach("misplaced-part", NodeRef(i), f"an answer cannot be a message with the role {role}")
 
-    return Rule(("misplaced-part",), check)
+    return Rule(("misplaced-part",), check, subjects=(RESPONSE,))
 
 
 def heard_with_data() -> Rule:
@@ -274,23 +275,20 @@ def results_in_roles(*roles: str) -> Rule:
     allowed = (None, *roles)
 
     def check(survey: Survey) -> Iterator[Breach]:
+        paths = survey.message_paths
         at, is_misplaced = NO_INDEX, False
         for i, k, _ in survey.parts["tool_result"]:
-            if i != at:
-                at, is_misplaced = i, _is_misplaced(survey, i, allowed)
+            if i and paths[i - 1] == paths[i]:  # another result, or the answer in the same object
+                is_misplaced = survey.roles[i - 1] == "assistant"
+            elif i != at:
+                native = survey.native_message(i)
+                is_misplaced = isinstance(native, dict) and native.get("role") not in allowed
+            at = i
             if is_misplaced:
                 help_text = f"it belongs in a message with the role {roles[0]}"
                 yield Breach("misplaced-part", NodeRef(i, k), "a tool result is not allowed here", help=help_text)
 
     return Rule(("misplaced-part",), check, subjects=("tool_result",))
-
-
-def _is_misplaced(survey: Survey, i: int, allowed: Sequence[str | None]) -> bool:
-    """True if the object of these results has another role, or if they follow the answer in it."""
-    if i and survey.is_one_turn(i - 1, i):
-        return survey.roles[i - 1] == "assistant"
-    native = survey.native_message(i)
-    return isinstance(native, dict) and native.get("role") not in allowed
 
 
 def stopped_for_calls() -> Rule:
@@ -305,7 +303,7 @@ def stopped_for_calls() -> Rule:
                     at = NodeRef(i, field="message.stopReason")
                     yield Breach("stop-reason-mismatch", at, f"the message {problem}", "warning")
 
-    return Rule(("stop-reason-mismatch",), check)
+    return Rule(("stop-reason-mismatch",), check, subjects=(RESPONSE,))
 
 
 def signed(severity: Severity = "error") -> Rule:
@@ -334,7 +332,7 @@ def decodable(severity: Severity = "error") -> Rule:
                     problem = f"the {part.type} data in the result is not base64"
                     yield Breach("invalid-base64", NodeRef(i, k, field="tool_result.value"), problem, severity)
 
-    return Rule(("invalid-base64",), check, subjects=(*MEDIA_KINDS, "tool_result"))
+    return Rule(("invalid-base64",), check, subjects=(*MEDIA_KINDS, "tool_result.multimodal"))
 
 
 def _is_decodable(part: Part) -> bool:
