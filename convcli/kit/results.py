@@ -21,6 +21,7 @@ from convcli.kit.passes import (
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Convention, LossKind
 from convcli.model.inventory import Inventory, any_of, has_field, results
+from convcli.model.rule import NO_INDEX
 from convcli.model.transcript import (
     Message,
     Part,
@@ -165,6 +166,24 @@ def put_results_first(messages: list[Message]) -> list[Message]:
     return _insert(order, late, caller) if late else messages
 
 
+def are_irregular(inventory: Inventory) -> bool:
+    """Asks whether calls and results are not as in most transcripts: each call has its own id and one result, in a tool
+    message without other parts that follows the message of the call."""
+    roles, results = inventory.roles, inventory.parts["tool_result"]
+    callers = {call.id: i for i, _, call in inventory.parts["tool_call"]}
+    if not len(callers) == len(inventory.parts["tool_call"]) == len(results) == roles.count("tool"):
+        return True
+    caller = before = NO_INDEX
+    for i, _, result in results:
+        if i != before + 1:
+            caller = i - 1
+        before = i
+        is_alone = roles[i] == "tool" and len(inventory.messages[i].parts) == 1
+        if not is_alone or roles[caller] != "assistant" or callers.pop(result.tool_call_id, None) != caller:
+            return True
+    return False
+
+
 def _disorder(inventory: Inventory) -> tuple[bool, bool]:
     """Asks whether results are displaced, and whether they are mixed."""
     if "tool" not in inventory.roles:
@@ -196,12 +215,12 @@ def _calls_of(message: Message | None) -> set[str]:
 
 def are_displaced(inventory: Inventory) -> bool:
     """Asks whether a result does not follow the assistant turn that called."""
-    return inventory.ask(_disorder)[0]
+    return inventory.ask(are_irregular) and inventory.ask(_disorder)[0]
 
 
 def are_mixed(inventory: Inventory) -> bool:
     """Asks whether a result shares its message, or is outside of a tool message, or a tool message lacks one."""
-    return inventory.ask(_disorder)[1]
+    return inventory.ask(are_irregular) and inventory.ask(_disorder)[1]
 
 
 def split_mixed_results(message: Message) -> list[Message]:

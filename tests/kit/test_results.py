@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -9,10 +10,12 @@ import pytest
 from convcli.families.openai import calls
 from convcli.kit import results
 from convcli.model.dialect import Convention
+from convcli.model.inventory import Inventory
 from convcli.model.transcript import (
     Media,
     Message,
     Text,
+    ToolCall,
     ToolResult,
     Transcript,
 )
@@ -23,6 +26,33 @@ def test_results_come_directly_behind_the_turn_that_called() -> None:
     messages = [calling("a", "b"), user("wait"), result("b"), result("a")]
     fitted = results.results_behind_calls(Transcript(messages)).messages
     assert fitted == [messages[0], messages[2], messages[3], messages[1]]
+
+
+WORDS = ("user", "calls a", "calls a b", "result a", "result b", "both")
+
+
+def built(word: str) -> Message:
+    kind, _, ids = word.partition(" ")
+    if kind == "both":
+        return Message("tool", [*result("a").parts, *result("b").parts])
+    return calling(*ids.split()) if kind == "calls" else result(ids) if kind == "result" else user("a")
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_no_pass_changes_the_results_of_a_regular_transcript(count: int) -> None:
+    for words in product(WORDS, repeat=count):
+        assert_regular_or_not(list(map(built, words)))
+
+
+def assert_regular_or_not(messages: list[Message]) -> None:
+    if not results.are_irregular(Inventory(messages)):
+        assert results.put_results_first(messages) is messages
+        assert all(results.split_mixed_results(message) == [message] for message in messages)
+        assert results.keep_one_result_each(messages) is messages
+        ids = [part.id for message in messages for part in message.parts if isinstance(part, ToolCall)]
+        answered = [part.tool_call_id for message in messages for part in message.parts if isinstance(part, ToolResult)]
+        assert len(set(ids)) == len(ids)
+        assert sorted(ids) == sorted(answered)
 
 
 def test_a_result_without_a_call_stays_where_it_is() -> None:

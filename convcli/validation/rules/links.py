@@ -10,8 +10,8 @@ from typing import Literal
 import msgspec
 
 from convcli.kit.pairing import calls_answered
+from convcli.kit.results import are_irregular
 from convcli.model.findings import Severity
-from convcli.model.inventory import Entry
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 from convcli.validation.survey import LINKED, LocatedCall, LocatedResult, Survey
@@ -62,31 +62,18 @@ def paired(rules: PairingRules) -> Rule:
 def is_clean(survey: Survey, rules: PairingRules) -> bool:
     """True if each call is answered once, in its place, as in nearly all transcripts. False is no verdict yet."""
     calls, results, roles = survey.parts["tool_call"], survey.parts["tool_result"], survey.roles
-    if len(survey.active_indexes) < len(roles):
-        line = {index: at for at, index in enumerate(survey.active_indexes)}
-        if not all(index in line for index, _, _ in calls + results):
-            return False
-        roles = [roles[index] for index in line]
-        calls, results = ([(line[index], k, part) for index, k, part in each] for each in (calls, results))
-    places = _behind(results) if rules.where == "next" else {result.tool_call_id: i for i, _, result in results}
+    if len(survey.active_indexes) == len(roles) and not survey.inventory.ask(are_irregular):
+        return not (rules.together and _is_split(survey))
+    if rules.where == "next":
+        return False
+    line = {index: at for at, index in enumerate(survey.active_indexes)}
+    places = {result.tool_call_id: line.get(i, NO_INDEX) for i, _, result in results}
     if len(places) < len(results) or any(roles[i] != "tool" for i, _, _ in results):
         return False
     for i, _, call in calls:
-        place = places.pop(call.id, NO_INDEX)
-        if roles[i] != "assistant" or (place != i if rules.where == "next" else place < i):
+        if roles[i] != "assistant" or i not in line or places.pop(call.id, NO_INDEX) < line[i]:
             return False
     return not places and not (rules.together and _is_split(survey))
-
-
-def _behind(results: Iterable[Entry]) -> dict[str, int]:
-    """Returns, by the id of each result, the message that it and the results right before it follow."""
-    places: dict[str, int] = {}
-    place = before = NO_INDEX
-    for i, _, result in results:
-        place = place if i == before + 1 else i - 1
-        places[result.tool_call_id] = place
-        before = i
-    return places
 
 
 def _is_split(survey: Survey) -> bool:
