@@ -118,7 +118,7 @@ def sort_parts(
     ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
 
     def sort_message_parts(message: Message) -> Message:
-        if message.role not in of or len(message.parts) < 2:
+        if message.role not in of:
             return message
         order = [ranks.get(kind(part) if part.__class__ is Opaque else part.type, 0) for part in message.parts]
         if order == sorted(order):
@@ -126,7 +126,14 @@ def sort_parts(
         at = sorted(range(len(order)), key=order.__getitem__)
         return replace(message, parts=[message.parts[i] for i in at])
 
-    return on_each_message(sort_message_parts)
+    def sort_all(transcript: Transcript, inventory: Inventory) -> Transcript:
+        messages = list(transcript.messages)
+        for i in inventory.several:
+            messages[i] = sort_message_parts(messages[i])
+        messages = shared(transcript.messages, messages)
+        return transcript if messages is transcript.messages else replace(transcript, messages=messages)
+
+    return Informed(sort_all)
 
 
 def keep_known_finish(

@@ -24,11 +24,11 @@ class Inventory:
     """The messages of a transcript, indexed in one walk. Nobody changes them while it is used.
 
     `roles` are those of the messages. `parts` maps each type to its parts in all messages; `carrying` has those with
-    extras, and `empty` the indexes of messages without parts. A question is a function on an inventory; each is
-    answered once.
+    extras. `empty` and `several` are the indexes of messages with no part and with more than one. A question is a
+    function on an inventory; each is answered once.
     """
 
-    __slots__ = ("_answers", "carrying", "empty", "messages", "parts", "roles")
+    __slots__ = ("_answers", "carrying", "empty", "messages", "parts", "roles", "several")
 
     def __init__(self, messages: list[Message]) -> None:
         self.index(messages)
@@ -40,6 +40,7 @@ class Inventory:
         self.parts: dict[str, list[Entry]] = defaultdict(list)
         self.carrying: list[Entry] = []
         self.empty: list[int] = []
+        self.several: list[int] = []
         self._answers: dict[Callable[[Inventory], Any], Any] = {}
         parts, carrying = self.parts, self.carrying
         for i, message in enumerate(messages):
@@ -50,7 +51,9 @@ class Inventory:
                 if part.extras is not None:
                     carrying.append(entry)
                 k += 1  # an enumeration for each message would take longer
-            if not k:
+            if k > 1:
+                self.several.append(i)
+            elif not k:
                 self.empty.append(i)
 
     def ask(self, question: Callable[[Inventory], Answer]) -> Answer:

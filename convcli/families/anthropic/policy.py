@@ -21,7 +21,7 @@ from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
-from convcli.model.inventory import Informed, Inventory, any_of, has_blank_text, has_field, has_role
+from convcli.model.inventory import Informed, Inventory, any_of, has_blank_text, has_empty, has_field, has_role
 from convcli.model.transcript import (
     Media,
     Message,
@@ -211,7 +211,8 @@ def join_leading_instructions(transcript: Transcript, inventory: Inventory) -> T
 
 
 said_by_users = on_messages(
-    lambda messages: shared(messages, [message for message in messages if message.parts or message.role != "user"])
+    lambda messages: shared(messages, [message for message in messages if message.parts or message.role != "user"]),
+    has_empty,
 )
 """Drops empty user messages."""
 
