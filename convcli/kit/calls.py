@@ -30,16 +30,16 @@ class CallTable:
     """The keys of one kind of call. From them follow both directions, extras, key order and places.
 
     `table` is all keys in the vendor's order, as in an Envelope: `call_id=id type= name=name input=arguments`. Name and
-    arguments may be in an object of the call: `function/name=name`. `fields` are other fields of the call. `constants`
-    are written, `defaults` are not; another value of either is an extra. `groups` are names in its extras, as in an
-    Envelope.
+    arguments, and perhaps the id, may be in an object of the call: `function/name=name`. `fields` are other fields of
+    the call. `constants` are written, `defaults` are not; another value of either is an extra. `groups` are names in
+    its extras, as in an Envelope.
 
     `form` is how arguments are written: an object, JSON in a string, either of them (an object, and a string if it is
     not the JSON of an object), or the free text of a custom tool. Objects and JSON are read in any form; `blank`: an
     empty string means that there are no arguments.
     """
 
-    __slots__ = ("_body", "_constants", "_envelope", "_inner", "_usual", "_write", "lift", "places", "reader")
+    __slots__ = ("_body", "_constants", "_envelope", "_inner", "_usual", "lift", "places", "reader", "write")
 
     def __init__(
         self,
@@ -70,18 +70,15 @@ class CallTable:
         """The function `lift`, for tables that keep it."""
         self.lift: Callable[[Native, LiftContext], ToolCall] = self.reader
         """Returns the call in an object, with the id that pairs it with its result."""
-        self._write: Callable[[ToolCall], Native] = Lazy(partial(self._define_write, words, form))
+        self.write: Callable[[ToolCall, str], Native] = Lazy(partial(self._define_write, words, form))
+        """Returns the object of a call, with the owner's extras."""
         if form != "object":
             paths["raw_arguments"] = paths["arguments"]
         self.places: dict[str, Path] = {f"tool_call.{camel(field)}": path for field, path in paths.items()}
         self.places |= self._envelope.places(ToolCall.type)
         """The paths of the fields, by their names in losses."""
 
-    def write(self, call: ToolCall, owner: str) -> Native:
-        """Returns the object of a call, with the owner's extras."""
-        native = self._write(call)
-        if call.extras is None and not self._envelope.fields:  # most calls
-            return native
+    def _add_fields(self, native: Native, call: ToolCall, owner: str) -> Native:
         extra = get_extras(call.extras, owner)
         content = {key: value for key, value in native.items() if key not in self._constants or key not in extra}
         if self._body:
@@ -91,7 +88,7 @@ class CallTable:
     # ------------------------------------------------------------ generated functions
 
     def _define_lift(self, paths: dict[str, Path], usual: list[frozenset[str]], form: Form, blank: bool) -> Any:
-        value = f"body.get({paths['arguments'][-1]!r})"
+        value, id_path = f"body.get({paths['arguments'][-1]!r})", paths.get("id", ("",))
         source = f"""def lift(native, context):
     body = native{f"[{self._body!r}]" if self._body else ""}
     arguments, raw = {f"lift_input({value} or '')" if form == "free" else f"{value} or None" if blank else value}, None
@@ -99,7 +96,7 @@ class CallTable:
         arguments, raw = read_arguments(arguments)
     elif arguments.__class__ is not dict:
         arguments, raw = arguments_of(arguments)
-    id_, name = native.get({paths.get("id", ("",))[0]!r}), body[{paths["name"][-1]!r}]
+    id_, name = {"body" if len(id_path) > 1 else "native"}.get({id_path[-1]!r}), body[{paths["name"][-1]!r}]
     call = ToolCall(context.pairing.call(id_ if id_ and id_.__class__ is str else None, name), name, arguments, raw)
     {"call.custom = True" if form == "free" else ""}
     if native.keys() <= usual and (body is native or body.keys() <= usual_inner):
@@ -126,9 +123,14 @@ class CallTable:
             elif key in self._constants:
                 native[key] = repr(self._constants[key])
         native |= {key: repr(value) for key, value in self._constants.items()}
-        source = f"def write(call):\n    return {_literal(native)}\n"
-        self._write = define("write", source, "call", write_arguments=write_arguments, input_of=input_of)
-        return self._write
+        is_bare = " and ".join(f"call.{field} is None" for field in ("extras", *self._envelope.fields))
+        source = f"""def write(call, owner):
+    native = {_literal(native)}
+    return native if {is_bare} else add_fields(native, call, owner)
+"""
+        names: dict[str, Any] = {"write_arguments": write_arguments, "input_of": input_of}
+        self.write = define("write", source, "call", add_fields=self._add_fields, **names)
+        return self.write
 
 
 def _literal(native: Any) -> str:

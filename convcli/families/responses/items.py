@@ -9,27 +9,37 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.responses.parts import lift_output, write_output
+from convcli.kit.blocks import in_metadata
+from convcli.kit.calls import CallTable, Form
 from convcli.kit.contexts import LiftContext
-from convcli.kit.custom import input_of, lift_input
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
-from convcli.kit.values import read_arguments, write_arguments
-from convcli.model.transcript import Part, Reasoning, ToolCall, ToolResult
+from convcli.model.transcript import Part, Reasoning, ToolResult
 from convcli.wire import exact_json
 
 REASONING = Keys("type= id= summary= content= encrypted_content= status")
 OUTPUT = Keys("type= id= call_id= name= namespace caller status output=")
-CALLS = {
-    kind: Keys(f"type= id= call_id= namespace name= {body}= status caller async")
-    for kind, body in (("function_call", "arguments"), ("custom_tool_call", "input"))
-}
-CUSTOM_CALL = "custom_tool_call"
+CALL, CUSTOM_CALL = "function_call", "custom_tool_call"
 OUTPUT_OF_FUNCTION, OUTPUT_OF_CUSTOM = "function_call_output", "custom_tool_call_output"
 OUTPUTS = frozenset((OUTPUT_OF_FUNCTION, OUTPUT_OF_CUSTOM))
+BARE_OUTPUT = frozenset(("type", "call_id", "name", "output"))
+"""The keys of an output that has no facts of its own."""
 MARKS = frozenset(("additional_tools", "configuration_update", "compaction_trigger"))
 """Items with which a client changes settings for what follows: they are not messages."""
 
 COMPLETED = {"status": "completed"}
 """The default of an item."""
+CALL_FORMS: tuple[tuple[str, str, Form], ...] = ((CALL, "arguments", "json"), (CUSTOM_CALL, "input", "free"))
+CALLS = {
+    kind: CallTable(
+        f"type= id call_id=id namespace name=name {arguments}=arguments status caller async",
+        {"id": in_metadata("itemId")},
+        form=form,
+        constants={"type": kind},
+        defaults=COMPLETED,
+    )
+    for kind, arguments, form in CALL_FORMS
+}
+"""The keys of calls, by the type of their item."""
 
 PIECES = {"summary": "summary_text", "content": "reasoning_text"}
 REASONING_SEPARATOR = "\n\n"
@@ -54,27 +64,18 @@ def _write_id(part: Part) -> Native:
 # ---------------------------------------------------------------- calls
 
 
-def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
-    """Lifts a call. The input of a custom tool is free text, whatever it looks like."""
-    extra = CALLS[kind].extra(native, COMPLETED) or {}
-    name, id_ = native["name"], native.get("call_id") or None
-    extras, id_ = make_extras(context.dialect, extra), context.pairing.call(id_, name)
-    if kind == CUSTOM_CALL:
-        return ToolCall(id_, name, lift_input(native["input"]), None, _lift_id(native), extras, custom=True)
-    arguments, raw = read_arguments(native["arguments"])
-    return ToolCall(id_, name, arguments, raw, _lift_id(native), extras)
+def see_call(free: set[str], id_: str | None, kind: str) -> None:
+    """Records a call: `free` are the ids of the latest calls of custom tools, whose outputs are items of another
+    type."""
+    if id_ and kind == CUSTOM_CALL:
+        free.add(id_)
+    elif id_ and free:
+        free.discard(id_)
 
 
-def write_call(call: ToolCall, dialect: str) -> Native:
-    """Writes the call of a function or a custom tool as an item."""
-    text = input_of(call)
-    kind = "function_call" if text is None else CUSTOM_CALL
-    native = {"type": kind, **_write_id(call), "call_id": call.id, "name": call.name}
-    if text is not None:
-        native["input"] = text
-    else:
-        native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
-    return CALLS[kind].put(native, get_extras(call.extras, dialect))
+def usual_output(id_: str | None, free: set[str]) -> str:
+    """Returns the usual output type of this call."""
+    return OUTPUT_OF_CUSTOM if free and id_ in free else OUTPUT_OF_FUNCTION
 
 
 # ---------------------------------------------------------------- reasoning
@@ -125,11 +126,14 @@ def _pieces(kind: str, texts: list[str]) -> list[Native]:
 
 def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> ToolResult:
     """Lifts a result. Its type is kept in extras if it is not the `usual` one for that call."""
-    extra = OUTPUT.extra(native, COMPLETED) or {}
+    output = native["output"]
     id_, name = context.pairing.result(native.get("call_id") or None, native.get("name") or None)
-    (form, value), is_whole = lift_output(native["output"], context.dialect)
+    if output.__class__ is str and kind == usual and native.keys() <= BARE_OUTPUT:  # most results
+        return ToolResult(id_, name, "text", output)
+    extra = OUTPUT.extra(native, COMPLETED) or {}
+    (form, value), is_whole = lift_output(output, context.dialect)
     if not is_whole:
-        extra["output"] = native["output"]
+        extra["output"] = output
     if kind != usual:
         extra = {"type": kind, **extra}
     extras = make_extras(context.dialect, extra)
@@ -139,13 +143,12 @@ def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> 
 def write_result(result: ToolResult, dialect: str, usual: str, *, named: bool) -> Native:
     """Writes a result as an item, with the `usual` type for its call; `named`: with the name of its tool if no call has
     it."""
+    name = {"name": result.name} if named else {}
+    about = {"call_id": result.tool_call_id, **name, "output": write_output(result, dialect)}
+    if result.metadata is None and result.extras is None:  # most results
+        return {"type": usual, **about}
     extra = dict(get_extras(result.extras, dialect))
     kind = extra.pop("type", None)
-    native = {"type": kind if kind in OUTPUTS else usual, **_write_id(result)}
-    native["call_id"] = result.tool_call_id
-    if named:
-        native["name"] = result.name
-    native["output"] = write_output(result, dialect)
     if "output" in extra and lift_output(extra["output"], dialect)[0] != (result.kind, result.value):
         del extra["output"]
-    return OUTPUT.put(native, extra)
+    return OUTPUT.put({"type": kind if kind in OUTPUTS else usual, **_write_id(result), **about}, extra)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import text_of_result
-from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import NOTHING, Keys, Native, as_object, get_extras, make_extras, omit, without_nulls
 from convcli.kit.texts import only_text
 from convcli.kit.values import DATA_URL
 from convcli.model.dialect import Convention
@@ -137,12 +137,12 @@ def lift_output(output: str | list[Native], dialect: str) -> tuple[Output, bool]
 
 def write_part(part: Part, role: str, dialect: str) -> Native | None:
     """Writes a content part of a message with this role, or of an output; None for a part that is not content."""
+    extra = omit(get_extras(part.extras, dialect), *PLACEMENT.split()) if part.extras else NOTHING
+    if isinstance(part, Text):
+        native = {"type": "output_text" if role == "assistant" else "input_text", "text": part.text}
+        return TEXT.put(native, extra) if extra else native
     if isinstance(part, Opaque):
         return part.value if part.dialect == dialect else None
-    extra = omit(get_extras(part.extras, dialect), *PLACEMENT.split()) if part.extras else {}
-    if isinstance(part, Text):
-        type_ = "output_text" if role == "assistant" else "input_text"
-        return TEXT.put({"type": type_, "text": part.text}, extra)
     if isinstance(part, Refusal):
         return REFUSAL.put({"type": "refusal", "refusal": part.text}, extra)
     write_one = WRITE_MEDIA.get(part.type)

@@ -12,31 +12,17 @@ from convcli.families.responses.items import COMPLETED, kind_of
 from convcli.families.responses.parts import lift_content, object_in, write_part
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of
-from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
+from convcli.kit.objects import NOTHING, Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
-from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
+from convcli.model.transcript import Message, Opaque, Part, PartPaths, Path, Reasoning, Text, ToolCall, ToolResult
 
 MESSAGE = Keys("type= id status role= phase content=")
+BARE_MESSAGE = frozenset(("type", "role", "content"))
+"""The keys of a message without facts of its own."""
+ITSELF: PartPaths = ((),)
+"""The path of the part of an item that is a message with one part."""
 
 # ---------------------------------------------------------------- lift
-
-
-class _FreeCalls:
-    """The ids of the latest calls of custom tools, whose outputs are items of another type."""
-
-    __slots__ = ("_ids",)
-
-    def __init__(self) -> None:
-        self._ids: set[str] = set()
-
-    def see(self, call: ToolCall, id_: str | None) -> None:
-        """Records a call, under the id that its output names."""
-        if id_:
-            (self._ids.discard if input_of(call) is None else self._ids.add)(id_)
-
-    def usual_output(self, id_: str | None) -> str:
-        """Returns the usual output type of this call."""
-        return items.OUTPUT_OF_CUSTOM if id_ in self._ids else items.OUTPUT_OF_FUNCTION
 
 
 class ItemReader:
@@ -45,7 +31,8 @@ class ItemReader:
     __slots__ = ("_answer", "_context", "_free", "_part_paths", "_place")
 
     def __init__(self, context: LiftContext) -> None:
-        self._context, self._free = context, _FreeCalls()
+        self._context = context
+        self._free: set[str] = set()
         self._answer: Message | None = None
         self._place: Path = ()
         self._part_paths: list[Path] = []
@@ -57,46 +44,49 @@ class ItemReader:
 
     def add(self, native: Native, place: Path) -> tuple[Message, int]:
         """Adds the item at `place`. Returns its message, and the index of its first part there."""
-        kind, context = kind_of(native), self._context
+        kind, context = native.get("type") or kind_of(native), self._context
+        part_paths: PartPaths = ITSELF
         if kind == "message" and native["role"] != "assistant":
-            return self._append(_lift_message(native, context.dialect), place, _part_paths(native)), 0
-        if kind in items.OUTPUTS:
-            result = items.lift_result(native, kind, self._free.usual_output(native.get("call_id")), context)
-            return self._append(Message("tool", [result]), place, [()]), 0
-        if kind in items.MARKS:
-            return self._append(Message("event", [Opaque(context.dialect, native)]), place, [()]), 0
-        return self._add_to_answer(native, kind, place)
+            message, part_paths = _lift_message(native, context.dialect), _part_paths(native)
+        elif kind in items.OUTPUTS:
+            usual = items.usual_output(native.get("call_id"), self._free)
+            message = Message("tool", [items.lift_result(native, kind, usual, context)])
+        elif kind in items.MARKS:
+            message = Message("event", [Opaque(context.dialect, native)])
+        else:
+            return self._add_to_answer(native, kind, place)
+        self._answer = None
+        context.messages.append(message)
+        context.origin.places.append((place, part_paths))
+        return message, 0
 
     def close(self) -> None:
         """Ends the answer: further assistant items belong to another."""
         self._answer = None
 
-    def _append(self, message: Message, place: Path, part_paths: list[Path]) -> Message:
-        self._context.add(message, place, part_paths)
-        self._answer = None
-        return message
-
     def _add_to_answer(self, native: Native, kind: str, place: Path) -> tuple[Message, int]:
-        if self._answer is None:
-            answer = Message("assistant", [])
+        answer = self._answer
+        if answer is None:
+            answer = self._answer = Message("assistant", [])
             self._part_paths, self._place = [], place
-            self._append(answer, place, self._part_paths)
-            self._answer = answer
-        first, at = len(self._answer.parts), _steps(self._place, place)
+            self._context.add(answer, place, self._part_paths)
+        first, at = len(answer.parts), _steps(self._place, place)
         parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
         if parts is None:
-            self._answer.parts.append(self._whole(native, kind))
+            answer.parts.append(self._whole(native, kind))
             self._part_paths.append(at)
+        elif native["content"].__class__ is str:
+            answer.parts += parts
+            self._part_paths += [(*at, "content")] if parts else []
         else:
-            self._answer.parts += parts
-            self._part_paths += [(*at, *node_path) for node_path in _part_paths(native)[: len(parts)]]
-        return self._answer, first
+            answer.parts += parts
+            self._part_paths += [(*at, "content", j) for j in range(len(parts))]
+        return answer, first
 
     def _whole(self, native: Native, kind: str) -> Part:
         if kind in items.CALLS:
-            call = items.lift_call(native, kind, self._context)
-            self._free.see(call, native.get("call_id"))
-            return call
+            items.see_call(self._free, native.get("call_id"), kind)
+            return items.CALLS[kind].lift(native, self._context)
         if kind == "reasoning":
             return items.lift_reasoning(native, self._context.dialect)
         return Opaque(self._context.dialect, native)
@@ -115,13 +105,15 @@ def _steps(origin: Path, place: Path) -> Path:
 
 
 def _lift_message(native: Native, dialect: str) -> Message:
-    extras = make_extras(dialect, MESSAGE.extra(native, COMPLETED))
-    return Message(native["role"], lift_content(native["content"], dialect), extras=extras)
+    message = Message(native["role"], lift_content(native["content"], dialect))
+    if not native.keys() <= BARE_MESSAGE:
+        message.extras = make_extras(dialect, MESSAGE.extra(native, COMPLETED))
+    return message
 
 
 def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
     """Returns the parts of a message item; None for one without content but with other keys, which is kept whole."""
-    extra = MESSAGE.extra(native, COMPLETED)
+    extra = None if native.keys() <= BARE_MESSAGE else MESSAGE.extra(native, COMPLETED)
     parts = lift_content(native["content"], dialect)
     if not parts:
         return None if extra else []
@@ -160,7 +152,7 @@ class ItemWriter:
         self._draft: Native | None = None
         """The open message item."""
         self._calls: dict[str, str] = {}
-        self._free = _FreeCalls()
+        self._free: set[str] = set()
 
     def all(self, messages: list[Message]) -> list[Native]:
         """Returns the items of these messages."""
@@ -171,7 +163,7 @@ class ItemWriter:
     def message(self, message: Message) -> None:
         """Returns all items of one message, in the order of its parts. A response without output is an empty answer."""
         for part in message.parts:
-            if is_content(part, message.role, self._dialect):
+            if part.__class__ is Text or is_content(part, message.role, self._dialect):
                 self._content(part, message)
             else:
                 if self._draft is not None:
@@ -196,16 +188,17 @@ class ItemWriter:
             begins = is_other or "item" in get_extras(part.extras, self._dialect)
         if begins:
             self._begin(part, message)
-        self._draft["content"].append(self._annotated(native))  # type: ignore[index]
+        self._draft["content"].append(native)  # type: ignore[index]
 
     def _begin(self, part: Part | None, message: Message) -> None:
         if self._draft is not None:
             self._close()
-        id_, extra = None, get_extras(message.extras, self._dialect)
-        if message.role == "assistant":
-            has_extras = part is not None and part.extras is not None
-            extra = object_in(get_extras(part.extras, self._dialect), "item") if has_extras else {}  # type: ignore[union-attr]
-            id_ = (part.metadata or {}).get("itemId") if part is not None else None
+        id_, extra = None, NOTHING
+        if message.role != "assistant":
+            extra = get_extras(message.extras, self._dialect)
+        elif part is not None:
+            id_ = part.metadata.get("itemId") if part.metadata else None
+            extra = object_in(get_extras(part.extras, self._dialect), "item") if part.extras else extra
         native: Native = {"type": "message"}
         if id_ is not None:
             native["id"] = id_
@@ -217,17 +210,22 @@ class ItemWriter:
 
     def _close(self) -> None:
         """Adds the open message item, which there must be."""
-        builder: Native = self._draft  # type: ignore[assignment]
+        native: Native = self._draft  # type: ignore[assignment]
         self._draft = None
-        content = builder["content"]
-        is_text = len(content) == 1 and not self._answered and _is_bare(content[0])
-        if (is_text or not content) and not self._bare:
-            builder["content"] = content[0]["text"] if content else ""
-        self.items.append(builder)
+        self.items.append(native)
+        content = native["content"]
+        if self._bare:
+            return
+        if not content:
+            native["content"] = ""
+        elif len(content) == 1 and not self._answered and _is_bare(content[0]):
+            native["content"] = content[0]["text"]
+        else:
+            native["content"] = [self._annotated(part) for part in content]
 
     def _annotated(self, part: Native) -> Native:
         """Adds annotations to assistant text, and in a response log probabilities, even if empty."""
-        if part.get("type") != "output_text" or self._bare:
+        if part.get("type") != "output_text":
             return part
         return {**part, "annotations": [], **({"logprobs": []} if self._answered else {}), **part}
 
@@ -235,12 +233,13 @@ class ItemWriter:
         """Returns the item of a part that is not message content; None without one."""
         if isinstance(part, ToolResult):
             known = self._calls.get(part.tool_call_id, UNKNOWN)
-            usual = self._free.usual_output(part.tool_call_id)
+            usual = items.usual_output(part.tool_call_id, self._free)
             return items.write_result(part, self._dialect, usual, named=known != part.name)
         if isinstance(part, ToolCall):
+            kind = items.CUSTOM_CALL if part.custom and input_of(part) is not None else items.CALL
             self._calls[part.id] = part.name
-            self._free.see(part, part.id)
-            return items.write_call(part, self._dialect)
+            items.see_call(self._free, part.id, kind)
+            return items.CALLS[kind].write(part, self._dialect)
         if isinstance(part, Reasoning):
             return items.write_reasoning(part, self._dialect)
         return part.value if isinstance(part, Opaque) and part.dialect == self._dialect else None
