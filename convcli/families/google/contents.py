@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import Any
 
 from convcli.families.google.keys import Shape, Writer, listed, owned
-from convcli.families.google.parts import Piece, lift_part, read_part, write_part
-from convcli.families.google.results import lift_result, stated, write_result
+from convcli.families.google.parts import WRITE_PARTS, lift_native, lift_part, read_part
+from convcli.families.google.results import ANSWERS, lift_result, stated, write_result
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native
-from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
+from convcli.model.transcript import Message, Path, Text, ToolCall, ToolResult
 
 CONTENT = Shape("content", "role parts")
 ROLE_OF = {"assistant": "model"}
@@ -40,23 +40,25 @@ def adopt(context: LiftContext) -> None:
 def _lift_content(native: Native, path: Path, context: LiftContext) -> None:
     """Lifts one turn: a message for each answer in it, and one for everything between two answers."""
     native, extra = CONTENT.read(native, context.origin)
-    pieces = [read_part(part, context) for part in listed(native.get("parts"))]
+    natives = listed(native.get("parts"))
     role = "assistant" if native.get("role") == "model" else "user"
     first = len(context.messages)
-    at = 0
-    for message in _messages(pieces, role, context):
-        count = len(message.parts)
-        context.add(message, path, _part_paths(native, at, count))
-        at += count
+    if not all(map(ANSWERS.isdisjoint, natives)):
+        at = 0
+        for message in _lift_answers(natives, role, context):
+            count = len(message.parts)
+            context.add(message, path, _part_paths(native, at, count))
+            at += count
+    else:
+        message = Message(role, [lift_native(part, context) for part in natives])
+        context.add(message, path, _part_paths(native, 0, len(natives)))
     if extra:
         context.messages[first].extras = owned(context.dialect, {"content": extra})
 
 
-def _messages(pieces: list[Piece], role: str, context: LiftContext) -> list[Message]:
-    answers = [stated(piece) for piece in pieces if piece.kind == "functionResponse"]
-    if not answers:
-        return [Message(role, [lift_part(piece, context) for piece in pieces])]
-    paired = iter(context.pairing.results(answers))
+def _lift_answers(natives: list[Native], role: str, context: LiftContext) -> list[Message]:
+    pieces = [read_part(part, context) for part in natives]
+    paired = iter(context.pairing.results([stated(piece) for piece in pieces if piece.kind == "functionResponse"]))
     messages: list[Message] = []
     between: Message | None = None
     for piece in pieces:
@@ -97,7 +99,7 @@ def lift_system(value: Any, path: Path, context: LiftContext) -> None:
 def lift_whole(native: Native, role: str, path: Path, context: LiftContext) -> Message:
     """Lifts a content as one message, whatever its parts are."""
     native, extra = CONTENT.read(native, context.origin)
-    parts = [lift_part(read_part(part, context), context) for part in listed(native.get("parts"))]
+    parts = [lift_native(part, context) for part in listed(native.get("parts"))]
     if native.get("role") not in (ROLE_OF.get(role), *SPEAKERS):
         extra["role"] = native["role"]
     message = Message(role, parts, extras=owned(context.dialect, {"content": extra} if extra else {}))
@@ -110,29 +112,38 @@ def lift_whole(native: Native, role: str, path: Path, context: LiftContext) -> M
 
 def write_contents(messages: list[Message], writer: Writer) -> list[Native]:
     """Writes a content for each turn; all answers to one turn share a content."""
-    turns: list[list[Message]] = []
+    natives: list[Native] = []
     before = ""
     for message in messages:
         if message.role == before == "tool":
-            turns[-1].append(message)
+            natives[-1]["parts"] += _write_parts(message, writer)
         else:
-            turns.append([message])
+            natives.append(_write_content(message, ROLE_OF.get(message.role, "user"), writer))
         before = message.role
-    return [_write_content(turn, ROLE_OF.get(turn[0].role, "user"), writer) for turn in turns]
+    return natives
 
 
 def write_message(message: Message, writer: Writer) -> Native:
     """Writes one message as a content whose position defines its role."""
-    return _write_content([message], ROLE_OF.get(message.role), writer)
+    return _write_content(message, ROLE_OF.get(message.role), writer)
 
 
-def _write_content(turn: list[Message], role: str | None, writer: Writer) -> Native:
+def _write_content(message: Message, role: str | None, writer: Writer) -> Native:
+    """Writes the content that this message begins, with its extras."""
     native: Native = {} if role is None else {"role": role}
-    parts = [_write_one(part, writer) for message in turn for part in message.parts]
-    native["parts"] = [part for part in parts if part is not None]
-    extras = turn[0].extras
+    native["parts"] = _write_parts(message, writer)
+    extras = message.extras
     return native if extras is None else CONTENT.put(native, writer.extra(extras, CONTENT.name))
 
 
-def _write_one(part: Part, writer: Writer) -> Native | None:
-    return write_result(part, writer) if part.__class__ is ToolResult else write_part(part, writer)
+def _write_parts(message: Message, writer: Writer) -> list[Native]:
+    parts = []
+    for part in message.parts:
+        write_one = WRITE.get(part.__class__)
+        native = None if write_one is None else write_one(part, writer)
+        if native is not None:
+            parts.append(native)
+    return parts
+
+
+WRITE = {**WRITE_PARTS, ToolResult: write_result}

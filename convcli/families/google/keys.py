@@ -28,13 +28,17 @@ class Shape:
 
     `name` is the key of such an object. Keys in `extra` have no field in the intermediate format, those in `partly`
     only sometimes: only these and unknown keys come from extras. If neither is given, all do. `groups` are those of
-    `Keys`.
+    `Keys`. `order` may also be the table of a CallTable, in which keys without a field are `extra`.
     """
 
     __slots__ = ("_camel", "_free", "_keys", "_says_all", "known", "name")
 
     def __init__(self, name: str, order: str, *, extra: str = "", partly: str = "", groups: str = "") -> None:
         self.name = name
+        if "=" in order:
+            words = [word.partition("=") for word in order.split()]
+            order = " ".join(key for key, _, _ in words)
+            extra = " ".join(key for key, sign, _ in words if not sign)
         self._free = fields(f"{extra} {partly}") or fields(order)
         self._keys = Keys(order, known=fields(order) - fields(extra), groups=groups)
         self.known = fields(order)
@@ -58,9 +62,14 @@ class Shape:
         if self._says_all(tuple(native)):  # most objects
             return native, {}
         native, snakes = self.camel(native)
-        for key in snakes:
-            origin.aliases.setdefault(key, snake(key))
+        _record(snakes, origin)
         return native, self.ordered(self._keys.extra(native) or {})
+
+    def renamed(self, native: Native, origin: Origin) -> Native:
+        """Returns the object in camel case. Records which keys the source has in snake case."""
+        native, snakes = self.camel(native)
+        _record(snakes, origin)
+        return native
 
     def comes_from_extras(self, key: str) -> bool:
         """True if the value of this key may come from extras."""
@@ -73,6 +82,11 @@ class Shape:
     def put(self, native: Native, extra: Native) -> Native:
         """Returns the object as Google writes it."""
         return self._keys.put(native, extra)
+
+
+def _record(snakes: list[str], origin: Origin) -> None:
+    for key in snakes:
+        origin.aliases.setdefault(key, snake(key))
 
 
 def snake(key: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 from convcli.families.google.keys import Shape, Writer, owned
+from convcli.kit.blocks import in_metadata
+from convcli.kit.calls import CallTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, omit, without_nulls
 from convcli.model.transcript import Extras, Media, MediaKind, Opaque, Part, Reasoning, Refusal, Text, ToolCall
@@ -26,11 +28,21 @@ ASIDE = (
 )
 
 PART = Shape("parts", f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", extra=ASIDE, partly="thought")
-CALL = Shape("functionCall", "id name args partialArgs willContinue", extra="partialArgs willContinue")
+CALL_KEYS = "id=id name=name args=arguments partialArgs willContinue"
+CALL = Shape("functionCall", CALL_KEYS)
 BLOB = Shape("inlineData", "mimeType data displayName")
 FILE = Shape("fileData", "mimeType fileUri displayName")
 
 SIGNATURE = "thoughtSignature"
+CALLS, CALLS_WITHOUT_ID = (
+    CallTable(
+        " ".join([*(f"{CALL.name}/{key}" for key in keys.split()), "thought", SIGNATURE, ASIDE]),
+        {SIGNATURE: in_metadata(SIGNATURE)},
+        form="object",
+    )
+    for keys in (CALL_KEYS, CALL_KEYS.removeprefix("id=id "))
+)
+"""The keys of a part with a call. A generated id is not written."""
 KINDS: tuple[MediaKind, ...] = ("image", "audio", "video")
 
 
@@ -83,6 +95,13 @@ def lift_part(piece: Piece, context: LiftContext) -> Part:
     return Opaque(context.dialect, piece.native) if lift_one is None else lift_one(piece, context)
 
 
+def lift_native(native: Native, context: LiftContext) -> Part:
+    """Lifts a part that is no answer to a call."""
+    if len(native) == 1 and native.get("text") is not None:  # most parts
+        return Text(native["text"])
+    return lift_part(read_part(native, context), context)
+
+
 def _lift_text(piece: Piece, context: LiftContext) -> Part:
     text, extras = piece.native.get("text") or "", owned(context.dialect, piece.extra) if piece.extra else None
     if piece.native.get("thought") is True:
@@ -91,10 +110,9 @@ def _lift_text(piece: Piece, context: LiftContext) -> Part:
 
 
 def _lift_call(piece: Piece, context: LiftContext) -> ToolCall:
-    native, inner = CALL.read(piece.native["functionCall"], context.origin)
-    id_ = context.pairing.call(native.get("id") or None, native["name"])
-    extras = piece.extras(context.dialect, inner)
-    return ToolCall(id_, native["name"], native.get("args") or {}, metadata=piece.metadata, extras=extras)
+    native = piece.native
+    body = CALL.renamed(native[CALL.name], context.origin)
+    return CALLS.lift(native if body is native[CALL.name] else {**native, CALL.name: body}, context)
 
 
 def lift_media(piece: Piece, context: LiftContext) -> Media:
@@ -131,7 +149,7 @@ def kind_of(media_type: str | None) -> MediaKind:
 
 def write_part(part: Part, writer: Writer) -> Native | None:
     """Writes a part; None if Google has no field for it, or another vendor owns it."""
-    write_one = WRITE.get(part.__class__)
+    write_one = WRITE_PARTS.get(part.__class__)
     return None if write_one is None else write_one(part, writer)
 
 
@@ -164,11 +182,8 @@ def finish(part: Part, native: Native, writer: Writer) -> Native:
 
 
 def _write_call(call: ToolCall, writer: Writer) -> Native:
-    native: Native = {} if call.id in writer.generated else {"id": call.id}
-    native["name"], native["args"] = call.name, call.arguments
-    if call.extras is not None:
-        native = CALL.put(native, writer.extra(call.extras, CALL.name))
-    return finish(call, {"functionCall": native}, writer)
+    table = CALLS_WITHOUT_ID if call.id in writer.generated else CALLS
+    return table.write(call, writer.service.owner)
 
 
 def media_body(media: Media, writer: Writer) -> Native | None:
@@ -182,7 +197,7 @@ def media_body(media: Media, writer: Writer) -> Native | None:
     return {shape.name: shape.put(native, writer.extra(media.extras, shape.name))}
 
 
-WRITE: dict[type, Callable[[Any, Writer], Native | None]] = {
+WRITE_PARTS: dict[type, Callable[[Any, Writer], Native | None]] = {
     Text: _write_text,
     Refusal: _write_text,
     Reasoning: _write_reasoning,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from convcli.families.google import config
+from convcli.families.google.parts import CALLS
 from convcli.families.google.results import express
 from convcli.kit.supported import METADATA, TOOLS, TURNS, counted, fields, lacking, media
 from convcli.kit.values import paths, usage_places
@@ -83,8 +84,7 @@ USAGE = ("..", "..", "..", "usageMetadata")
 
 FORMAT = ("generationConfig", "responseMimeType")
 
-OF_CALLS = paths(
-    "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
+OF_CALLS = CALLS.places | paths(
     "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
     "tool_result.kind=functionResponse/response tool_result.value=functionResponse/response"
 )

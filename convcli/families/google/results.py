@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.google.keys import Shape, Writer
+from convcli.families.google.keys import Shape, Writer, snake
 from convcli.families.google.parts import Piece, finish, lift_media, media_body, read_part
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native
@@ -22,6 +22,10 @@ RESPONSE = Shape(
     extra="willContinue scheduling",
     partly="response parts",
 )
+
+
+ANSWERS = frozenset((RESPONSE.name, snake(RESPONSE.name)))
+"""The keys of a part that is an answer to a call."""
 
 
 def read_response(response: Native) -> tuple[str, Any, bool]:
@@ -81,8 +85,10 @@ def lift_result(piece: Piece, id_: str, name: str, context: LiftContext) -> Tool
         kind, value, failed = with_media(response, media)
         if response and read_response(response)[0] == "data":  # there is no part for an object
             inner["response"] = response
-    extras = piece.extras(context.dialect, inner)
-    return ToolResult(id_, name, kind, value, failed or None, metadata=piece.metadata, extras=extras)  # type: ignore[arg-type]
+    result = ToolResult(id_, name, kind, value, failed or None)  # type: ignore[arg-type]
+    if inner or len(piece.native) > 1:  # few results
+        result.metadata, result.extras = piece.metadata, piece.extras(context.dialect, inner)
+    return result
 
 
 def _lift_media(natives: Any, inner: Native, context: LiftContext) -> list[Media]:
