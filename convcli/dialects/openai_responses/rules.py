@@ -17,14 +17,15 @@ INPUT_ROLES = ("user", "system", "developer")
 CONTINUATION_KEYS = ("previous_response_id", "conversation")
 
 
-def _items(survey: Survey) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yields the items of a request or a list, with their paths; those of a response are the service's own."""
+def _items(survey: Survey, key: str = "") -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yields the items of a request or a list, with a `key` only those that have it, with their paths; those of a
+    response are the service's own."""
     document: Any = survey.document
     path: Path = ()
     if isinstance(document, dict):
         document, path = document.get("input"), ("input",)
     for i, item in enumerate(document if isinstance(document, list) else ()):
-        if isinstance(item, dict):
+        if isinstance(item, dict) and (not key or key in item):
             yield (*path, i), item
 
 
@@ -34,8 +35,8 @@ def _kind(item: dict[str, Any]) -> str:
 
 def _known_ids(survey: Survey) -> Iterator[Breach]:
     seen: set[str] = set()
-    for path, item in _items(survey):
-        id_ = item.get("id")
+    for path, item in _items(survey, "id"):
+        id_ = item["id"]
         if not isinstance(id_, str) or _kind(item) == "item_reference":
             continue
         at, prefix = NodeRef(steps=(*path, "id")), PREFIXES.get(_kind(item), "")
@@ -60,8 +61,8 @@ def _reasoning_followed(survey: Survey) -> Iterator[Breach]:
 
 
 def _own_parts(survey: Survey) -> Iterator[Breach]:
-    for path, item in _items(survey):
-        content = item.get("content")
+    for path, item in _items(survey, "content"):
+        content = item["content"]
         if not isinstance(content, list) or _kind(item) != "message":
             continue
         for j, part in enumerate(content):

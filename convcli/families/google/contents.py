@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -146,4 +147,4 @@ def _write_parts(message: Message, writer: Writer) -> list[Native]:
     return parts
 
 
-WRITE = {**WRITE_PARTS, ToolResult: write_result}
+WRITE: dict[type, Callable[[Any, Writer], Native | None]] = {**WRITE_PARTS, ToolResult: write_result}

@@ -6,8 +6,7 @@ service, so it converts from one to the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Mapping
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -31,7 +30,7 @@ class Shape:
     `Keys`. `order` may also be the table of a CallTable, in which keys without a field are `extra`.
     """
 
-    __slots__ = ("_camel", "_free", "_keys", "_says_all", "known", "name")
+    __slots__ = ("_camel", "_free", "_keys", "_with_field", "known", "name")
 
     def __init__(self, name: str, order: str, *, extra: str = "", partly: str = "", groups: str = "") -> None:
         self.name = name
@@ -43,9 +42,8 @@ class Shape:
         self._keys = Keys(order, known=fields(order) - fields(extra), groups=groups)
         self.known = fields(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
-        with_field = self.known - fields(extra)
-        self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(with_field.issuperset)
-        """By the keys of an object: true if the intermediate format has a field for each, and all are in camel case."""
+        self._with_field = self.known - fields(extra)
+        """Keys in camel case for which the intermediate format has a field."""
 
     def camel(self, native: Native) -> tuple[Native, list[str]]:
         """Returns the object in camel case, and the keys that were not. A key in both cases keeps its own."""
@@ -59,7 +57,7 @@ class Shape:
 
         Records which keys the source has in snake case, for the paths.
         """
-        if self._says_all(tuple(native)):  # most objects
+        if native.keys() <= self._with_field:  # most objects
             return native, {}
         native, snakes = self.camel(native)
         _record(snakes, origin)
@@ -67,6 +65,8 @@ class Shape:
 
     def renamed(self, native: Native, origin: Origin) -> Native:
         """Returns the object in camel case. Records which keys the source has in snake case."""
+        if native.keys() <= self._with_field:  # most objects
+            return native
         native, snakes = self.camel(native)
         _record(snakes, origin)
         return native

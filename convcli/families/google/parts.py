@@ -97,8 +97,11 @@ def lift_part(piece: Piece, context: LiftContext) -> Part:
 
 def lift_native(native: Native, context: LiftContext) -> Part:
     """Lifts a part that is no answer to a call."""
-    if len(native) == 1 and native.get("text") is not None:  # most parts
-        return Text(native["text"])
+    if len(native) == 1:  # most parts
+        if native.get("text") is not None:
+            return Text(native["text"])
+        if native.get(CALL.name) is not None:
+            return _lift_call(native, context)
     return lift_part(read_part(native, context), context)
 
 
@@ -109,8 +112,7 @@ def _lift_text(piece: Piece, context: LiftContext) -> Part:
     return Text(text, piece.metadata, extras)
 
 
-def _lift_call(piece: Piece, context: LiftContext) -> ToolCall:
-    native = piece.native
+def _lift_call(native: Native, context: LiftContext) -> ToolCall:
     body = CALL.renamed(native[CALL.name], context.origin)
     return CALLS.lift(native if body is native[CALL.name] else {**native, CALL.name: body}, context)
 
@@ -132,7 +134,7 @@ def lift_media(piece: Piece, context: LiftContext) -> Media:
 
 LIFT: dict[str | None, Callable[[Piece, LiftContext], Part]] = {
     "text": _lift_text,
-    "functionCall": _lift_call,
+    CALL.name: lambda piece, context: _lift_call(piece.native, context),
     "inlineData": lift_media,
     "fileData": lift_media,
 }
@@ -154,7 +156,9 @@ def write_part(part: Part, writer: Writer) -> Native | None:
 
 
 def _write_text(part: Text | Refusal, writer: Writer) -> Native:
-    return finish(part, {"text": part.text}, writer)
+    native: Native = {"text": part.text}
+    is_bare = part.metadata is None and part.extras is None  # most parts
+    return native if is_bare else finish(part, native, writer)
 
 
 def _write_reasoning(part: Reasoning, writer: Writer) -> Native:
