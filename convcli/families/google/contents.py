@@ -8,9 +8,9 @@ from typing import Any
 
 from convcli.families.google.keys import Shape, Writer, listed, owned
 from convcli.families.google.parts import WRITE_PARTS, lift_native, lift_part, read_part
-from convcli.families.google.results import ANSWERS, lift_result, stated, write_result
+from convcli.families.google.results import ANSWERS, RESPONSE, lift_result, stated, write_result
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native
+from convcli.kit.objects import NOTHING, Native
 from convcli.model.transcript import Message, Path, Text, ToolCall, ToolResult
 
 CONTENT = Shape("content", "role parts")
@@ -24,9 +24,27 @@ SPEAKERS = (None, "", "user", "model", "function", "system")
 
 
 def lift_contents(value: Any, path: Path, context: LiftContext) -> None:
-    """Lifts the messages of all contents."""
+    """Lifts the messages of all contents: one for each answer in a turn, and one for everything between two answers."""
+    messages, places = context.messages, context.origin.places
     for i, native in enumerate(listed(value)):
-        _lift_content(native, path if isinstance(value, dict) else (*path, i), context)
+        node_path, extra = path if isinstance(value, dict) else (*path, i), NOTHING
+        if not native.keys() <= CONTENT.known:
+            native, extra = CONTENT.read(native, context.origin)
+        natives = native.get("parts")
+        natives = natives if natives.__class__ is list else listed(natives)
+        role, first = "assistant" if native.get("role") == "model" else "user", len(messages)
+        if all(map(ANSWERS.isdisjoint, natives)):
+            messages.append(Message(role, [lift_native(part, context) for part in natives]))
+            places.append((node_path, _part_paths(native, 0, len(natives))))
+        else:
+            at = 0
+            for message in _lift_answers(natives, role, context):
+                count = len(message.parts)
+                messages.append(message)
+                places.append((node_path, _part_paths(native, at, count)))
+                at += count
+        if extra:
+            messages[first].extras = owned(context.dialect, {"content": extra})
 
 
 def adopt(context: LiftContext) -> None:
@@ -38,32 +56,13 @@ def adopt(context: LiftContext) -> None:
                 part.id = adopted[part.id]
 
 
-def _lift_content(native: Native, path: Path, context: LiftContext) -> None:
-    """Lifts one turn: a message for each answer in it, and one for everything between two answers."""
-    native, extra = CONTENT.read(native, context.origin)
-    natives = listed(native.get("parts"))
-    role = "assistant" if native.get("role") == "model" else "user"
-    first = len(context.messages)
-    if not all(map(ANSWERS.isdisjoint, natives)):
-        at = 0
-        for message in _lift_answers(natives, role, context):
-            count = len(message.parts)
-            context.add(message, path, _part_paths(native, at, count))
-            at += count
-    else:
-        message = Message(role, [lift_native(part, context) for part in natives])
-        context.add(message, path, _part_paths(native, 0, len(natives)))
-    if extra:
-        context.messages[first].extras = owned(context.dialect, {"content": extra})
-
-
 def _lift_answers(natives: list[Native], role: str, context: LiftContext) -> list[Message]:
     pieces = [read_part(part, context) for part in natives]
-    paired = iter(context.pairing.results([stated(piece) for piece in pieces if piece.kind == "functionResponse"]))
+    paired = iter(context.pairing.results([stated(piece) for piece in pieces if piece.kind == RESPONSE.name]))
     messages: list[Message] = []
     between: Message | None = None
     for piece in pieces:
-        if piece.kind == "functionResponse":
+        if piece.kind == RESPONSE.name:
             id_, name = next(paired)
             messages.append(Message("tool", [lift_result(piece, id_, name, context)]))
             between = None

@@ -65,8 +65,6 @@ class Shape:
 
     def renamed(self, native: Native, origin: Origin) -> Native:
         """Returns the object in camel case. Records which keys the source has in snake case."""
-        if native.keys() <= self._with_field:  # most objects
-            return native
         native, snakes = self.camel(native)
         _record(snakes, origin)
         return native

@@ -113,8 +113,9 @@ def _lift_text(piece: Piece, context: LiftContext) -> Part:
 
 
 def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    body = CALL.renamed(native[CALL.name], context.origin)
-    return CALLS.lift(native if body is native[CALL.name] else {**native, CALL.name: body}, context)
+    if not native[CALL.name].keys() <= CALL.known:  # few calls
+        native = {**native, CALL.name: CALL.renamed(native[CALL.name], context.origin)}
+    return CALLS.lift(native, context)
 
 
 def lift_media(piece: Piece, context: LiftContext) -> Media:

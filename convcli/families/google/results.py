@@ -32,7 +32,7 @@ def read_response(response: Native) -> tuple[str, Any, bool]:
     """Returns kind and value of an answer, and whether it is an error that is not text."""
     if len(response) != 1:
         return "data", response, False
-    key, value = next(iter(response.items()))
+    [(key, value)] = response.items()
     if key in OUTPUTS:
         return ("text" if isinstance(value, str) else "data"), value, False
     if key == "error":
@@ -79,12 +79,11 @@ def lift_result(piece: Piece, id_: str, name: str, context: LiftContext) -> Tool
     native, inner = RESPONSE.read(piece.native["functionResponse"], context.origin)
     response = native.get("response") or {}
     kind, value, failed = read_response(response)
-    natives = native.get("parts")
-    media = _lift_media(natives, inner, context) if natives else []
-    if media:
-        kind, value, failed = with_media(response, media)
-        if response and read_response(response)[0] == "data":  # there is no part for an object
+    if native.get("parts"):
+        media = _lift_media(native["parts"], inner, context)
+        if media and response and kind == "data":  # there is no part for an object
             inner["response"] = response
+        kind, value, failed = with_media(response, media) if media else (kind, value, failed)
     result = ToolResult(id_, name, kind, value, failed or None)  # type: ignore[arg-type]
     if inner or len(piece.native) > 1:  # few results
         result.metadata, result.extras = piece.metadata, piece.extras(context.dialect, inner)

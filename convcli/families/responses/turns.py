@@ -19,8 +19,8 @@ from convcli.model.transcript import Message, Opaque, Part, PartPaths, Path, Rea
 MESSAGE = Keys("type= id status role= phase content=")
 BARE_MESSAGE = frozenset(("type", "role", "content"))
 """The keys of a message without facts of its own."""
-ITSELF: PartPaths = ((),)
-"""The path of the part of an item that is a message with one part."""
+ITEM: Path = ()
+"""The path of the part that is the item itself."""
 
 # ---------------------------------------------------------------- lift
 
@@ -45,7 +45,7 @@ class ItemReader:
     def add(self, native: Native, place: Path) -> tuple[Message, int]:
         """Adds the item at `place`. Returns its message, and the index of its first part there."""
         kind, context = native.get("type") or kind_of(native), self._context
-        part_paths: PartPaths = ITSELF
+        part_paths: PartPaths = (ITEM,)
         if kind == "message" and native["role"] != "assistant":
             message, part_paths = _lift_message(native, context.dialect), _part_paths(native)
         elif kind in items.OUTPUTS:
@@ -65,12 +65,14 @@ class ItemReader:
         self._answer = None
 
     def _add_to_answer(self, native: Native, kind: str, place: Path) -> tuple[Message, int]:
-        answer = self._answer
+        answer, at = self._answer, ITEM
         if answer is None:
             answer = self._answer = Message("assistant", [])
             self._part_paths, self._place = [], place
             self._context.add(answer, place, self._part_paths)
-        first, at = len(answer.parts), _steps(self._place, place)
+        else:
+            at = _steps(self._place, place)
+        first = len(answer.parts)
         parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
         if parts is None:
             answer.parts.append(self._whole(native, kind))
@@ -205,7 +207,7 @@ class ItemWriter:
         if self._answered:
             native |= COMPLETED
         native["role"], native["content"] = message.role, []
-        self._draft = MESSAGE.put(native, extra)
+        self._draft = MESSAGE.put(native, extra) if extra else native
         self.firsts.append(part)
 
     def _close(self) -> None:
