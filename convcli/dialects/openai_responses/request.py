@@ -16,6 +16,7 @@ from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
 CUSTOM = Keys("type name description format", groups="tool")
 TOOL = Keys("type name description parameters strict output_schema", groups="tool")
+CHOICE = "tool_choice"
 
 # ---------------------------------------------------------------- tools and choice
 
@@ -88,32 +89,38 @@ def _write_choice(choice: ToolChoice, free: Collection[str]) -> Any:
     return tools[0] if "name" in choice else {"type": "allowed_tools", "mode": "required", "tools": tools}
 
 
-def _choice(tools: list[ToolDefinition] | None) -> Settings:
+def _choice(tools: list[ToolDefinition] | None) -> Setting:
     """Returns the setting that reads and writes a choice among these tools."""
     free = [tool.name for tool in tools or () if tool.custom is not None]
-    setting = Setting("tool_choice", _lift_choice, lambda choice: _write_choice(choice, free), partial=True)
-    return Settings({"tool_choice": setting})
+    return Setting(CHOICE, _lift_choice, lambda choice: _write_choice(choice, free), partial=True)
 
 
 def lift_choice(native: Native, tools: list[ToolDefinition] | None) -> tuple[ToolChoice | None, Native]:
     """Returns the tool choice, and the extras that the intermediate format cannot store."""
-    settings, extra = _choice(tools).lift(native)
-    return settings.get("tool_choice"), extra
+    value = native.get(CHOICE)
+    if not value:
+        return None, {}
+    choice = _lift_choice(value)
+    return choice, {CHOICE: value} if _choice(tools).loses(choice, value) else {}
 
 
 def write_choice(transcript: Transcript, extra: Native) -> Native:
     """Returns `tool_choice`, from the extras if they still agree with the transcript."""
-    return _choice(transcript.tools).write({"tool_choice": transcript.tool_choice}, extra)
+    choice, kept = transcript.tool_choice, extra.get(CHOICE)
+    if choice is None and kept is None:
+        return {}
+    value = _choice(transcript.tools).stated(choice, kept)
+    return {} if value is None else {CHOICE: value}
 
 
 def extra_choice(owner: str) -> Pass:
     """Returns a pass that drops the tool choice extra if it no longer agrees with the transcript."""
 
     def drop_outdated_choice(transcript: Transcript) -> Transcript:
-        value = get_extras(transcript.extras, owner).get("tool_choice")
+        value = get_extras(transcript.extras, owner).get(CHOICE)
         if value is None or _lift_choice(value) == transcript.tool_choice:
             return transcript
-        return drop_extras(transcript, owner, "tool_choice")
+        return drop_extras(transcript, owner, CHOICE)
 
     return drop_outdated_choice
 
