@@ -40,10 +40,10 @@ def _follows_user(survey: Survey, i: int) -> bool:
     at."""
     if len(survey.active_indexes) < len(survey.roles):
         return False
-    before = i - 1
-    while before > 0 and survey.is_one_turn(before - 1, before):
+    before = i
+    while before > 0 and survey.roles[before - 1] in ("user", "tool"):
         before -= 1
-    return before >= 0 and survey.roles[before] in ("user", "tool")
+    return before < i and not (before and survey.is_one_turn(before - 1, before))
 
 
 def _one_datum(owner: str) -> Rule:
@@ -70,9 +70,7 @@ def _roles_are_named(survey: Survey) -> Iterator[Breach]:
 
 
 def _readable_signatures(survey: Survey) -> Iterator[Breach]:
-    for i, k, part in (
-        node_path for part_paths in survey.parts.values() for node_path in part_paths if node_path[2].metadata
-    ):
+    for i, k, part in [entry for entries in survey.parts.values() for entry in entries if entry[2].metadata]:
         signature = part.metadata.get("thoughtSignature")
         if isinstance(signature, str) and not turns.is_base64(signature):
             at = NodeRef(i, k, field=f"{part.type}.metadata.thoughtSignature")
