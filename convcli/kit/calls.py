@@ -78,6 +78,11 @@ class CallTable:
         self.places |= self._envelope.places(ToolCall.type)
         """The paths of the fields, by their names in losses."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys that the table states, those of the inner object included."""
+        return *self._envelope.names, *self._inner.names
+
     def _add_fields(self, native: Native, call: ToolCall, owner: str) -> Native:
         extra = get_extras(call.extras, owner)
         content = {key: value for key, value in native.items() if key not in self._constants or key not in extra}

@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
 
+from convcli.kit.calls import CallTable
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys
 from convcli.validation import schemas
@@ -16,6 +17,7 @@ GAPS = {
     "ag-ui": "context forwardedProps metadata resume state",  # the input of a run, which the schema leaves open
     "codex": "async caller",
     "hermes": "name",  # JSON in tags of a text
+    "hf-chat": "custom",  # from the table of calls of Chat Completions
     "inspect-ai": "input target",
     "llama-json": "name response result thought tool_call",  # JSON in tags of a text
     "openclaw": "total",
@@ -35,7 +37,7 @@ def test_schemas_name_the_keys_of_tables() -> None:
 def _keys_of(name: str) -> set[str]:
     """The keys that tables in the modules of a dialect state."""
     tables = (value for module in _modules(name) for stated in vars(module).values() for value in _values(stated))
-    return {key for table in tables if isinstance(table, (Envelope, Keys)) for key in table.names}
+    return {key for table in tables if isinstance(table, (CallTable, Envelope, Keys)) for key in table.names}
 
 
 def _modules(name: str) -> Iterator[ModuleType]:
