@@ -6,12 +6,13 @@ A pass adapts a transcript to a target. It does not change its input, and shares
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
 from operator import is_
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
+from convcli.kit.objects import Cached
 from convcli.model.dialect import Pass
 from convcli.model.inventory import RESULT_KINDS, Informed, Inventory, Question, kind_of, kinds
 from convcli.model.transcript import MEDIA_KINDS, ROLES, Message, Part, ToolDefinition, ToolResult, Transcript
@@ -54,18 +55,12 @@ Steps: TypeAlias = tuple[tuple[frozenset[str], PartFit], ...]
 """Functions on parts, each with the kinds that it looks at."""
 
 
-class Visit(NamedTuple):
-    """The functions on parts of one type, by role; of a result, on those of one kind. Roles without any are missing."""
-
-    type: str
-    result_kind: str
-    fits_in: dict[str, tuple[PartFit, ...]]
-
-
+Visit: TypeAlias = tuple[str, str, dict[str, tuple[PartFit, ...]]]
+"""The type of parts, the kind if they are results, and the functions on them by role; roles without any are missing."""
 PART_KINDS = ("text", "reasoning", "refusal", "tool_call", "opaque", *MEDIA_KINDS, *RESULT_KINDS.values())
 
 
-class PartStep(NamedTuple):
+class PartStep(msgspec.Struct, frozen=True):
     """A function on parts, the parts that it looks at, and the question without which it changes none of them."""
 
     subject: Subject
@@ -87,8 +82,7 @@ class PartPass(Informed):
         super().__init__(self._change_parts)
         self._steps = steps
         self._questions = tuple(step.when for step in steps if step.when is not None)
-        self._steps_in: Callable[[str], Steps] = lru_cache(maxsize=64)(self._in_role)
-        self._visits = lru_cache(maxsize=256)(self._by_kind)
+        self._steps_in, self._visits = Cached(self._in_role), Cached(self._by_kind, most=256)
 
     def _in_role(self, role: str, without: Collection[Question] = ()) -> Steps:
         """Returns the functions for messages of this role, `without` those of the questions that are answered no."""
@@ -96,21 +90,22 @@ class PartPass(Informed):
         kinds_of = [(frozenset(kind for kind in PART_KINDS if step.subject(role, kind)), step.fits) for step in steps]
         return tuple((of_kinds, fits) for of_kinds, fits in kinds_of if of_kinds)
 
-    def _by_kind(self, present: frozenset[str], without: tuple[Question, ...]) -> list[Visit]:
-        """Returns the functions on the kinds of parts that are present."""
+    def _by_kind(self, given: tuple[frozenset[str], tuple[Question, ...]]) -> list[Visit]:
+        """Returns the functions on the kinds of parts that are present, `without` those of these questions."""
+        present, without = given
         steps = {role: self._in_role(role, without) for role in ROLES}
         visits = []
         for kind in sorted(present):
             in_roles = {role: tuple(fits for kinds, fits in steps[role] if kind in kinds) for role in ROLES}
             of_type, _, of_result = kind.partition(".")
-            visits.append(Visit(of_type, of_result, {role: fits for role, fits in in_roles.items() if fits}))
-        return [visit for visit in visits if visit.fits_in]
+            visits.append((of_type, of_result, {role: fits for role, fits in in_roles.items() if fits}))
+        return [visit for visit in visits if visit[-1]]
 
     def _change_parts(self, transcript: Transcript, inventory: Inventory) -> Transcript:
         without = tuple([question for question in self._questions if not inventory.ask(question)])
         messages, roles = transcript.messages, inventory.roles
         changed: set[int] = set()
-        for of_type, result_kind, fits_in in self._visits(inventory.ask(kinds), without):
+        for of_type, result_kind, fits_in in self._visits[inventory.ask(kinds), without]:
             for i, _, part in inventory.parts[of_type]:
                 if roles[i] in fits_in and (not result_kind or part.kind == result_kind):
                     for fits in fits_in[roles[i]]:
@@ -121,7 +116,7 @@ class PartPass(Informed):
         fitted = list(messages)
         for i in changed:
             message = messages[i]
-            steps = self._steps_in(message.role)
+            steps = self._steps_in[message.role]
             after = [_after(steps, part, message) for part in message.parts]
             fitted[i] = replace(message, parts=[part for part in after if part is not None])
         return replace(transcript, messages=fitted)

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import msgspec
 
@@ -123,7 +123,7 @@ KeysOf: TypeAlias = Callable[[], Collection[str]]
 """The keys that the target's schema names."""
 
 
-class LossType(NamedTuple):
+class LossType(msgspec.Struct, frozen=True):
     """What all losses of one kind and field have in common. `is_judged`: the value of the field may raise the level."""
 
     kind: LossKind
@@ -211,9 +211,9 @@ class Losses(Sequence[Loss]):
         return self._records
 
     def _record(self, found: FoundLoss) -> Loss:
-        (kind, field, level, why, _), _, _, before, after = found
+        type_, _, _, before, after = found
         where = pointers.pointer(self._path_of(found))
-        return Loss(kind, where, field, level, why, _shown(before), _shown(after))
+        return Loss(type_.kind, where, type_.field, type_.level, type_.why, _shown(before), _shown(after))
 
     def locate(self, locate: Locate) -> None:
         """Adds the position in a file to each record: at once, or when it is made."""

@@ -11,7 +11,7 @@ from itertools import compress
 from operator import is_not
 from typing import Any
 
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript, camel
@@ -187,9 +187,9 @@ class Differences:
         they are given; its level also from the value."""
         type_ = self.types[kind, field]
         if before.__class__ is list and not before and kind == "dropped" and type_.level == "content":
-            type_ = type_._replace(level="context")  # a model reads nothing of an empty list
+            type_ = replace(type_, level="context")  # a model reads nothing of an empty list
         if why or level:
-            type_ = type_._replace(why=why or type_.why, level=level or type_.level)
+            type_ = replace(type_, why=why or type_.why, level=level or type_.level)
         if type_.is_judged:
             type_ = self._judged(type_, place, within, before)
         self.losses.append((type_, place, within, before, after))
@@ -211,12 +211,12 @@ class Differences:
         if type_.field == EVENT:
             is_content = self.known.event(self.places.routed(place), value) is not None
             why = self.known.dialect.event_reason or UNKNOWN_ROW
-            return type_._replace(level="content", why=why) if is_content else type_
+            return replace(type_, level="content", why=why) if is_content else type_
         if not may_be_content(value):
             return type_
         path = self.places.routed(self._usual(type_, place, within, value))
         is_content = self.known.unknown_content(type_.field, path, value) is not None
-        return type_._replace(level="content") if is_content else type_
+        return replace(type_, level="content") if is_content else type_
 
 
 def _kind(x: Any, y: Any) -> LossKind:
