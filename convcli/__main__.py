@@ -62,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             pass
         except BrokenPipeError:
             code = READER_GONE
+        except OSError as error:  # of the version, if Python does not buffer
+            code = _not_written(error, "standard output", code)
         code = _flushed(code)
     return _die_by(stop.number) if stop.number else code
 
