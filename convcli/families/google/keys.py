@@ -64,10 +64,15 @@ class Shape:
         return native, self.ordered(self._keys.extra(native) or {})
 
     def renamed(self, native: Native, origin: Origin) -> Native:
-        """Returns the object in camel case. Records which keys the source has in snake case."""
+        """Returns the object in camel case and in Google's order, the same one if all its keys have fields.
+
+        Records which keys the source has in snake case, for the paths.
+        """
+        if native.keys() <= self._with_field:  # most objects
+            return native
         native, snakes = self.camel(native)
         _record(snakes, origin)
-        return native
+        return self.ordered(native)
 
     def comes_from_extras(self, key: str) -> bool:
         """True if the value of this key may come from extras."""

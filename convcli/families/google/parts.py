@@ -113,8 +113,9 @@ def _lift_text(piece: Piece, context: LiftContext) -> Part:
 
 
 def _lift_call(native: Native, context: LiftContext) -> ToolCall:
-    if not native[CALL.name].keys() <= CALL.known:  # few calls
-        native = {**native, CALL.name: CALL.renamed(native[CALL.name], context.origin)}
+    call = CALL.renamed(native[CALL.name], context.origin)
+    if call is not native[CALL.name]:
+        native = {**native, CALL.name: call}
     return CALLS.lift(native, context)
 
 
