@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, get_extras, keep_apart, omit
+from convcli.kit.objects import Native, get_extras, has_content, keep_apart, omit
 from convcli.kit.sessions import Repeats
 from convcli.kit.values import counts, is_count, read_arguments
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
@@ -169,8 +169,6 @@ SHOWN = ("message", "reasoning")
 SCREEN_TYPES = ("agent_reasoning", "agent_message", "user_message")
 """The types of the events of `screen`."""
 COMPARED_KEYS = frozenset(("type", "message", "text", "images"))
-USUALLY_EMPTY = frozenset(("local_images", "text_elements", "phase", "kind", "memory_citation"))
-"""Other keys of these events: an empty value of one states nothing."""
 TEXTS = frozenset((str, type(None)))
 
 
@@ -200,11 +198,7 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
         if row.kind != EVENT or not row.is_bare or row.payload.get("type") not in SCREEN_TYPES or i in gone:
             continue
         event = row.payload
-        other_keys = {
-            key: value
-            for key in event.keys() - COMPARED_KEYS
-            if (value := event[key]) or (value is not None and key not in USUALLY_EMPTY)
-        }
+        other_keys = {key: value for key in event.keys() - COMPARED_KEYS if has_content(value := event[key])}
         at = repeats.take(_key(event)) if other_keys.keys() <= {"phase", "kind"} else None
         if at is None:
             continue
