@@ -102,7 +102,7 @@ class CallTable:
     elif arguments.__class__ is not dict:
         arguments, raw = arguments_of(arguments)
     id_, name = {"body" if len(id_path) > 1 else "native"}.get({id_path[-1]!r}), body[{paths["name"][-1]!r}]
-    call = ToolCall(context.pairing.call(id_ if id_ and id_.__class__ is str else None, name), name, arguments, raw)
+    call = ToolCall(context.pairing.call(id_ if id_ and isinstance(id_, str) else None, name), name, arguments, raw)
     {"call.custom = True" if form == "free" else ""}
     if native.keys() <= usual and (body is native or body.keys() <= usual_inner):
         return call  # nearly all calls

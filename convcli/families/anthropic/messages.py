@@ -98,7 +98,7 @@ class Turns:
             self._lift_blocks(content, role, path, context)
         else:
             context.messages.append(Message(role, [Text(content)] if content else []))
-            context.origin.places.append((path, None if content.__class__ is str else []))
+            context.origin.places.append((path, None if isinstance(content, str) else []))
         if len(native) > 2:
             first = context.messages[start]
             extra = self.envelope.lift(native, first, self.constants)

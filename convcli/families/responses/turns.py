@@ -77,7 +77,7 @@ class ItemReader:
         if parts is None:
             answer.parts.append(self._whole(native, kind))
             self._part_paths.append(at)
-        elif native["content"].__class__ is str:
+        elif isinstance(native["content"], str):
             answer.parts += parts
             self._part_paths += [(*at, "content")] if parts else []
         else:
