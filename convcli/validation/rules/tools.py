@@ -92,16 +92,14 @@ def declared(severity: Severity = "error") -> Rule:
         is_linked = survey.parts["tool_call"] or survey.parts["tool_result"]
         if is_linked and not survey.tools and survey.form != "response":
             problem = "there are calls or results but no tools"
-            names = dict.fromkeys([call.name for _, _, call in survey.parts["tool_call"]])
-            yield Breach("calls-without-tools", NodeRef(), problem, severity, help=_called(tuple(names)))
+            yield Breach("calls-without-tools", NodeRef(), problem, severity, help=_called(survey))
 
     return Rule(("calls-without-tools",), check, subjects=LINKED)
 
 
-@lru_cache(maxsize=256)
-def _called(names: tuple[str, ...]) -> str:
-    """Names the tools whose definitions are missing; their schemas are unknown. Cached because most documents of a file
-    call the same tools."""
+def _called(survey: Survey) -> str:
+    """Names the tools whose definitions are missing; their schemas are unknown."""
+    names = dict.fromkeys([call.name for _, _, call in survey.parts["tool_call"]])
     called = [name for name in names if SAFE_WORD.match(name)]
     return f"add the definitions of {listed(called)}" if called else ""
 
