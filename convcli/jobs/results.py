@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ else:
 
 MOST_KEYS = 8
 """Keys of a container that a loss names."""
+LossKey: TypeAlias = tuple[str, int, int, str, str]
+"""What equal losses of one document share: kind, line, row, pointer and field. A pointer begins at its line."""
 
 
 class AddsColumns(Protocol):
@@ -150,18 +152,22 @@ def _several_rows(
     if len(rows) == 1 and target is document.dialect:  # it stays as it is
         yield _converted(document, target, options, arguments, shape.columns, rows[0])
         return
-    reported: set[tuple[str, str, str]] = set()
+    reported = set[LossKey]()
     for number, portion in enumerate(rows):
         result = _converted(document, target, replace(options, lenient=False), arguments, shape.columns, portion)
         result.findings[:0] = findings if not number else []
         yield result if len(rows) == 1 else replace(result, losses=_once(result.losses, reported), whole=transcript)
 
 
-def _once(losses: Sequence[Loss], reported: set[tuple[str, str, str]]) -> list[Loss]:
+def _once(losses: Sequence[Loss], reported: set[LossKey]) -> list[Loss]:
     """Returns the losses that no other row of the document has: rows share tools, settings and instructions."""
-    new = [loss for loss in losses if (loss.kind, loss.where, loss.field) not in reported]
-    reported.update((loss.kind, loss.where, loss.field) for loss in new)
+    new = [loss for loss in losses if _loss_key(loss) not in reported]
+    reported.update(map(_loss_key, new))
     return new
+
+
+def _loss_key(loss: Loss) -> LossKey:
+    return loss.kind, loss.line, loss.row, loss.where, loss.field
 
 
 def _converted(

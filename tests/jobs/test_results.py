@@ -9,9 +9,13 @@ import pytest
 
 from convcli import dialects
 from convcli.jobs import inputs
-from convcli.jobs.results import item_results
+from convcli.jobs.results import AS_IT_IS, RowShape, item_results
+from convcli.jobs.splitting import Splitting
 from tests.cli_cases import CLEAN, OTHER, WRONG
 from tests.support import SAMPLES
+
+PARENT = "message.parentId"
+"""A part begins a conversation, so its first message follows none."""
 
 
 def test_each_document_and_stretch_has_a_result_in_its_order(tmp_path: Path) -> None:
@@ -52,3 +56,19 @@ def test_the_head_of_a_log_with_samples_is_one_loss(target: str, tmp_path: Path)
         results = list(item_results(source, dialects.get(target)))
     heads = [loss for result in results for loss in result.losses if loss.field == "container"]
     assert [(loss.kind, loss.file, "version, eval" in loss.why) for loss in heads] == [("dropped", str(path), True)]
+
+
+@pytest.mark.parametrize(
+    "path", ["claude-code/session-branches.jsonl", "codex/session-compacted.jsonl", "antigravity/notes.jsonl"]
+)
+@pytest.mark.parametrize("target", ["openai-ft", "hf-chat"])
+def test_the_parts_of_a_session_report_every_loss_of_each_line(path: str, target: str) -> None:
+    def dropped(shape: RowShape) -> tuple[int, set[tuple[int, str, str]]]:
+        with inputs.opened(str(SAMPLES / path), path.partition("/")[0]) as source:
+            results = [each for each in item_results(source, dialects.get(target), shape=shape) if each.is_read]
+        losses = [loss for each in results for loss in each.losses if loss.kind == "dropped"]
+        return len(results), {(loss.line, loss.where, loss.field) for loss in losses if loss.field != PARENT}
+
+    (whole, of_whole), (parts, of_parts) = dropped(AS_IT_IS), dropped(RowShape(splitting=Splitting(max_turns=1)))
+    assert parts > whole
+    assert of_whole <= of_parts
