@@ -23,6 +23,9 @@ from convcli.wire.strict_json import DuplicateKeys
 OF_WARP = {"ai_queries", "terminal_panes"}
 """Tables of Warp's database (`warp.sqlite`)."""
 
+_WRONG = (AttributeError, LookupError, TypeError, ValueError)
+"""Errors from values of another type: the tables may contain anything."""
+
 
 class DatabaseSource:
     """An opened database. Sessions are counted from 1, like lines; `lines` of them were read.
@@ -48,7 +51,7 @@ class DatabaseSource:
                 self._program = program_with(self._query)
                 self._ids = self._all_ids()
                 on_error.pop_all()
-        except (Error, ValueError) as error:
+        except (Error, *_WRONG) as error:
             raise _named(reason(error, "the SQLite database is damaged or cut off"), self.name) from error
         self._bytes = os.path.getsize(self.name) if chunks is None else stored.count
 
@@ -117,7 +120,7 @@ class DatabaseSource:
         self._database.begin()
         try:
             return self._program.session(self._query, id_)
-        except (Error, LookupError, TypeError, ValueError) as error:  # the tables may contain anything
+        except (Error, *_WRONG) as error:
             raise reason(error, damage) from error
 
 

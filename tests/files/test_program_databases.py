@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from convcli.files.databases import ids_in
+from convcli.files.databases import DatabaseSource, ids_in
+from convcli.files.framing import open_stored
+from convcli.model.errors import ContentError
 from tests.files.test_databases import GOOSE, OPENCLAW, OPENCODE, database, read
 
 
@@ -40,6 +42,8 @@ INSERT INTO cursorDiskKV VALUES
     ('bubbleId:c1:b2', CAST('{"type":2,"bubbleId":"b2","text":"Yo."}' AS BLOB)),
     ('bubbleId:c1:b1', '{"type":1,"bubbleId":"b1","text":"Hi."}'),
     ('bubbleId:c1:b9', '{"type":2,"bubbleId":"b9","text":"Left out."}'),
+    ('bubbleId:old:o1', '{"type":1,"bubbleId":"o1","text":"Hi."}'),
+    ('bubbleId:old:o2', '{"type":2,"bubbleId":"o2","text":"Stored apart."}'),
     ('bubbleId:c10:b1', '{"type":1,"bubbleId":"b1","text":"Other."}');
 """
 
@@ -68,6 +72,15 @@ def test_the_root_of_a_session_of_cursor_names_its_messages(is_hexadecimal: bool
     assert (ids_in(str(path)), session.value["agentId"]) == (["a1"], "a1")
 
 
+def test_an_agent_of_cursor_without_a_record_is_an_error_of_the_file(tmp_path: Path) -> None:
+    path = cursor(tmp_path, None, "{}")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = NULL")
+    connection.close()
+    with pytest.raises(ContentError, match="damaged"):
+        ids_in(str(path))
+
+
 @pytest.mark.parametrize("root", [None, b"\x0a\x20too short", b"\xff" * 40])
 def test_without_a_root_messages_are_in_the_order_of_their_rows(root: bytes | None, tmp_path: Path) -> None:
     [session] = read(cursor(tmp_path, root, f'{{"agentId":"a1","latestRootBlobId":"{"dd" * 32}"}}'))
@@ -79,6 +92,18 @@ def test_sessions_of_cursors_editor_have_their_bubbles_in_order(tmp_path: Path) 
     assert [bubble["bubbleId"] for bubble in first.value["bubbles"]] == ["b1", "b2"]
     assert [bubble["bubbleId"] for bubble in first.value["unlistedBubbles"]] == ["b9"]
     assert old.value["conversation"][0]["text"] == "Hi."
+    assert [bubble["bubbleId"] for bubble in old.value["unlistedBubbles"]] == ["o2"]
+
+
+@pytest.mark.parametrize("session", ["null", "[1]", '{"fullConversationHeadersOnly":["b1"]}'])
+def test_a_session_of_cursors_editor_that_is_none_is_an_error_at_its_number(session: str, tmp_path: Path) -> None:
+    path = database(tmp_path, EDITOR)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE cursorDiskKV SET value = ? WHERE key = 'composerData:c1'", (session,))
+    connection.close()
+    with DatabaseSource(open_stored(str(path)), None, "last") as source:
+        errors = [record.error for record in source.each()]
+    assert [(error.code, error.line) for error in errors if error is not None] == [("not-json", 1)]
 
 
 def test_a_thread_of_zed_is_json_that_may_be_packed(tmp_path: Path) -> None:

@@ -93,19 +93,19 @@ WHERE key > 'composerData:' AND key < 'composerData;' AND (
 
 
 def _session_of_editor(query: Query, id_: str) -> Any:
-    """A session of the editor, with its bubbles in order."""
+    """A session of the editor, with its bubbles in order. Older versions stored them in the session; then those stored
+    apart are others, unless they repeat one of these."""
     [row] = query.rows("SELECT value FROM cursorDiskKV WHERE key = ?", f"composerData:{id_}")
     composer = query.json(row["value"])
-    if composer.get("conversation"):
-        return composer
+    conversation = composer.get("conversation") or []
     order = {header.get("bubbleId"): n for n, header in enumerate(composer.get("fullConversationHeadersOnly") or ())}
     statement = "SELECT value FROM cursorDiskKV WHERE key > ? AND key < ? ORDER BY rowid"
     values = query.rows(statement, f"bubbleId:{id_}:", f"bubbleId:{id_};")
-    bubbles = [query.json(row["value"]) for row in values if "value" in row]
-    kept = [bubble for bubble in bubbles if not order or bubble.get("bubbleId") in order]
-    unlisted = [bubble for bubble in bubbles if order and bubble.get("bubbleId") not in order]
-    others = {"unlistedBubbles": unlisted} if unlisted else {}
-    return {**composer, "bubbles": sorted(kept, key=lambda bubble: order.get(bubble.get("bubbleId"), 0)), **others}
+    bubbles = [bubble for row in values if "value" in row and (bubble := query.json(row["value"])) not in conversation]
+    kept = [one for one in bubbles if not conversation and (not order or one.get("bubbleId") in order)]
+    unlisted = [one for one in bubbles if conversation or (order and one.get("bubbleId") not in order)]
+    shown = {} if conversation else {"bubbles": sorted(kept, key=lambda one: order.get(one.get("bubbleId"), 0))}
+    return {**composer, **shown, **({"unlistedBubbles": unlisted} if unlisted else {})}
 
 
 OF_AGENT = ProgramDatabase(("blobs", "meta"), _ids_of_agent, _session_of_agent)
