@@ -10,8 +10,11 @@ import pytest
 
 from convcli.files.databases import DatabaseSource, ids_in
 from convcli.files.framing import open_stored
+from convcli.jobs import inputs
+from convcli.jobs.documents import Document
 from convcli.model.errors import ContentError
 from tests.files.test_databases import GOOSE, OPENCLAW, OPENCODE, database, read
+from tests.support import SAMPLES
 
 
 def test_a_session_of_openclaw_is_its_rows_in_order_and_long_ones_are_unpacked(tmp_path: Path) -> None:
@@ -256,6 +259,19 @@ def test_a_conversation_of_kiro_is_what_it_saves(
     path = database(tmp_path, script)
     assert ids_in(str(path)) == ids
     assert [record.value["history"] for record in read(path)] == histories
+
+
+@pytest.mark.parametrize("script", [KIRO, AMAZON_Q])
+def test_the_conversations_in_a_database_of_kiro_are_transcripts(script: str, tmp_path: Path) -> None:
+    table = "conversations_v2" if script == KIRO else "conversations"
+    path = database(tmp_path, script)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE {table} SET value = ?", ((SAMPLES / "kiro/plain.json").read_text("utf-8"),))
+    connection.close()
+    with inputs.opened(str(path)) as source:
+        documents = [item for item in source if isinstance(item, Document)]
+    assert [len(document.lift().messages) for document in documents] == [2] * (2 if script == KIRO else 1)
+    assert {document.dialect.name for document in documents} == {"kiro"}
 
 
 def test_an_earlier_state_of_a_conversation_of_kiro_is_kept_unless_the_latest_has_its_messages(tmp_path: Path) -> None:
