@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -297,6 +298,14 @@ ROWS_OF_A_SESSION = {
 def test_a_column_that_other_versions_of_a_program_have_is_kept(script: str, table: str, tmp_path: Path) -> None:
     path = database(tmp_path, f"{script} ALTER TABLE {table} ADD COLUMN zz TEXT; UPDATE {table} SET zz = 'new fact';")
     assert "new fact" in str([record.value for record in read(path)])
+
+
+@pytest.mark.parametrize("program", ["goose", "opencode", "crush", "hermes-agent"])
+def test_bytes_in_such_a_column_become_base64(program: str, tmp_path: Path) -> None:
+    script, tables = ROWS_OF_A_SESSION[program]
+    for table in tables.split():
+        script += f"ALTER TABLE {table} ADD COLUMN zz BLOB; UPDATE {table} SET zz = x'00ff';"
+    assert "AP8=" in json.dumps([record.value for record in read(database(tmp_path, script))])
 
 
 def test_a_part_without_its_message_is_kept(tmp_path: Path) -> None:

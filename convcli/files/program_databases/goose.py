@@ -20,7 +20,7 @@ _ROW = ("id", "session_id", "timestamp")
 def _session(query: Query, id_: str) -> Any:
     """A session as `goose session export --format json` prints it."""
     [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
-    session = {_bare(name): _value(query, name, value) for name, value in row.items()}
+    session = other_columns({_bare(name): _value(query, name, value) for name, value in row.items()})
     statement = "SELECT * FROM messages WHERE session_id = ? ORDER BY created_timestamp, id"
     return {**session, "conversation": [_message(query, row) for row in query.rows(statement, id_)]}
 
