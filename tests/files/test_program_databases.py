@@ -282,6 +282,14 @@ def test_an_earlier_state_of_a_conversation_of_kiro_is_kept_unless_the_latest_ha
     assert "otherStates" not in second
 
 
+def test_an_earlier_state_of_a_conversation_of_kiro_with_a_key_that_the_latest_lacks_is_kept(tmp_path: Path) -> None:
+    other = (
+        """INSERT INTO conversations_v2 VALUES ('/r', 'k1', '{"conversation_id":"k1","history":[],"zz":1}', 1, 1);"""
+    )
+    first, _ = (record.value for record in read(database(tmp_path, KIRO + other)))
+    assert [state["value"]["zz"] for state in first["otherStates"]] == [1]
+
+
 ROWS_OF_A_SESSION = {
     "goose": (GOOSE, "sessions messages"),
     "opencode": (OPENCODE, "session"),
@@ -300,7 +308,7 @@ def test_a_column_that_other_versions_of_a_program_have_is_kept(script: str, tab
     assert "new fact" in str([record.value for record in read(path)])
 
 
-@pytest.mark.parametrize("program", ["goose", "opencode", "crush", "hermes-agent"])
+@pytest.mark.parametrize("program", ROWS_OF_A_SESSION)
 def test_bytes_in_such_a_column_become_base64(program: str, tmp_path: Path) -> None:
     script, tables = ROWS_OF_A_SESSION[program]
     for table in tables.split():

@@ -22,9 +22,10 @@ def _session(query: Query, id_: str) -> Any:
 
 
 def _begins(state: Any, latest: Any) -> bool:
-    """True if the latest state has all messages of another one, at its beginning."""
+    """True if the latest state has all keys of another one, and all messages of it at its beginning."""
     earlier, later = (each.get("history") if isinstance(each, dict) else None for each in (state, latest))
-    return isinstance(earlier, list) and isinstance(later, list) and later[: len(earlier)] == earlier
+    is_begin = isinstance(earlier, list) and isinstance(later, list) and later[: len(earlier)] == earlier
+    return is_begin and state.keys() <= latest.keys()
 
 
 def _session_of_amazon_q(query: Query, id_: str) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column
+from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
 from convcli.model.document import Rows
 
 _TURNS = """
@@ -95,20 +94,15 @@ def _fragment(query: Query, id_: Any) -> str:
 def _file(query: Query, named: dict[str, Any]) -> Any:
     """An attachment, with its content in base64."""
     rows = query.rows("SELECT * FROM attachments WHERE id = ?", named.get("id"))
-    return next(map(_content, rows), named)
-
-
-def _content(row: dict[str, Any]) -> dict[str, Any]:
-    content = row.get("content")
-    return {**row, "content": b64encode(content).decode()} if isinstance(content, bytes) else row
+    return next(map(other_columns, rows), named)
 
 
 def _tool(query: Query, row: dict[str, Any]) -> Any:
-    return {**row, "input_schema": query.json(row.get("input_schema") or "{}")}
+    return {**other_columns(row), "input_schema": query.json(row.get("input_schema") or "{}")}
 
 
 def _read(query: Query, row: dict[str, Any]) -> dict[str, Any]:
-    return {key: query.json(value) if key in _JSON else value for key, value in row.items()}
+    return other_columns({key: query.json(value) if key in _JSON else value for key, value in row.items()})
 
 
 _RELATED = {
@@ -128,11 +122,11 @@ _RELATED = {
 def _response(query: Query, row: dict[str, Any], tables: set[str]) -> Any:
     """A turn as older versions stored it."""
     related: dict[str, list[dict[str, Any]]] = {
-        table: list(query.rows(statement, row["id"])) if table in tables else []
+        table: list(map(other_columns, query.rows(statement, row["id"]))) if table in tables else []
         for table, statement in _RELATED.items()
     }
     related["tools"] = [_tool(query, tool) for tool in related.pop("tool_responses")]
-    related["attachments"] = [_content(one) for one in related.pop("prompt_attachments")]
+    related["attachments"] = related.pop("prompt_attachments")
     for call in related["tool_calls"]:
         call["arguments"] = query.json(call.get("arguments") or "{}")
     for one in (*related["tool_calls"], *related["tool_results"]):
