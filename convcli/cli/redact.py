@@ -198,7 +198,8 @@ class Redacting:
     def _finished(self) -> int:
         self.printer.finish()
         self.codes.finish()
-        _redacting.announce(self.screen, self.redaction)
+        if self.redaction.counts or not self.codes.worst:  # what could not be read was not searched
+            _redacting.announce(self.screen, self.redaction)
         return self.codes.worst
 
 

@@ -60,6 +60,15 @@ def test_the_output_has_the_dialect_of_the_input_and_no_private_value(session: P
     assert "claude-code" in run("detect", str(out)).out
 
 
+def test_what_was_not_searched_is_not_called_free_of_private_values(tmp_path: Path) -> None:
+    unread = tmp_path / "unread.jsonl"
+    unread.write_text("no transcript\n")
+    for words in (["-o", str(tmp_path / "out.jsonl")], ["--check"]):
+        done = run("redact", str(unread), *words)
+        assert done.code
+        assert "nothing found" not in done.err
+
+
 def test_masking_twice_changes_nothing(session: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     assert run("redact", str(session), "-o", str(first)).code == 0
