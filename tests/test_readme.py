@@ -92,6 +92,13 @@ def test_both_readmes_have_the_same_commands_tables_and_sections() -> None:
     ]
 
 
+def test_both_readmes_have_the_same_figures_and_paragraphs() -> None:
+    figure = r"\d[\d,]*\.\d+|\d{1,3}(?:,\d{3})+"  # small whole numbers are words in English
+    for pattern in (figure, r"(?m)^\*\*"):
+        english, japanese = (sorted(re.findall(pattern, readme.read_text("utf-8"))) for readme in READMES)
+        assert english == japanese, pattern
+
+
 FORMATS = ROOT / "convcli" / "pages" / "formats.md"
 ROW = re.compile(r"(?m)^\| (`[^|]*`) \| (.*?) \| (.*) \|$")
 
