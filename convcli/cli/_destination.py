@@ -112,7 +112,7 @@ def _arranged(arguments: ConvertArguments, paths: list[str], job: Job) -> Destin
 
 def _note_of(output: str) -> str:
     """Returns a note if a name such as `out.csv` does not make a file of that format."""
-    from convcli.files.packing import without_packing
+    from convcli.files.packed import without_packing
 
     if os.path.splitext(without_packing(output))[1].lower() not in OTHER_SUFFIXES:
         return ""
@@ -124,7 +124,7 @@ def _note_of(output: str) -> str:
 def _layout_of(output: str | None) -> Framing | None:
     """Returns the layout that the name of an output implies; None if it implies none."""
     from convcli.files.layouts import is_table
-    from convcli.files.packing import without_packing
+    from convcli.files.packed import without_packing
     from convcli.jobs.paths import is_lines
 
     name = without_packing(output or "-")

@@ -17,6 +17,8 @@ import msgspec
 from convcli.files.stores import StoredObject, is_url
 from convcli.model.errors import ContentError, JobError
 
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+"""File suffixes of compressed files."""
 MAX_UNPACKED = 1 << 30
 MAX_RATIO = 200
 _RATIO_FROM = 1 << 20
@@ -26,6 +28,12 @@ _PACKED_CHUNK = 1 << 12
 _LZMA_MEMORY = 256 << 20
 """Memory for the dictionary of an xz file; `xz -9` needs 65 MiB."""
 _PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def without_packing(name: str) -> str:
+    """Removes a compression suffix from a file name."""
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in PACKED else name
 
 
 def open_file(path: str) -> BinaryIO | StoredObject:

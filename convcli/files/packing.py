@@ -7,19 +7,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from convcli.files.packed import zstd_module
+from convcli.files.packed import PACKED, zstd_module
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
-
-PACKED = (".gz", ".bz2", ".xz", ".zst")
-"""File suffixes of compressed files."""
-
-
-def without_packing(name: str) -> str:
-    """Removes a compression suffix from a file name."""
-    stem, suffix = os.path.splitext(name)
-    return stem if suffix.lower() in PACKED else name
 
 
 def packed_output(output: Output, path: str) -> Output:

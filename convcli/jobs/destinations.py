@@ -10,7 +10,7 @@ from convcli.engine.conversion import Conversion
 from convcli.files.framing import Framing
 from convcli.files.layouts import DocumentWriter, is_table, row_layouts
 from convcli.files.outputs import Output, make_folder, open_output
-from convcli.files.packing import packed_output, without_packing
+from convcli.files.packed import without_packing
 from convcli.jobs.documents import Document
 from convcli.jobs.paths import InputFile, split_line
 from convcli.model.dialect import Dialect
@@ -103,6 +103,10 @@ def output_at(
         raise JobError("usage", "a table is compressed inside", help=f"write to {without_packing(path)}")
     output = open_output(path, force=force, inputs=inputs)
     if not is_table(path):
+        if without_packing(path) == path:
+            return output
+        from convcli.files.packing import packed_output
+
         return packed_output(output, path)
     ways = set(row_layouts(target.framings))
     if ways == {"sse"} or framing == "sse":

@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from convcli.files import stores
-from convcli.files.packed import may_wait
-from convcli.files.packing import without_packing
+from convcli.files.packed import may_wait, without_packing
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern

@@ -8,17 +8,19 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from convcli.model.modules import Later
+
 LATER = ("inspect", "textwrap", "tokenize", "msgspec.inspect")
 """Modules that libraries import and that a conversion never reads. They take as long to import as the interpreter to
 start."""
 
 
-class _StandIn(ModuleType):
-    """Stands for a module in those that import it; the first read of an attribute imports the module."""
+class _StandIn(Later):
+    """Stands for a module in those that import it."""
 
     def __getattr__(self, name: str) -> Any:
         _take_out(self.__name__, self)  # a library may read it while it is imported
-        return getattr(import_module(self.__name__), name)
+        return super().__getattr__(name)
 
 
 def load_libraries(*more: str) -> None:

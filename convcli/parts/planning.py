@@ -16,7 +16,7 @@ from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
 from convcli.files.framing import MAX_LINE
-from convcli.files.packing import PACKED
+from convcli.files.packed import PACKED
 from convcli.jobs import converting, inputs, paths
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job

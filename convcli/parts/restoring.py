@@ -13,7 +13,7 @@ from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, layout
 from convcli.files.outputs import make_folder, open_output
-from convcli.files.packing import without_packing
+from convcli.files.packed import without_packing
 from convcli.files.stores import OutputFolder, folder_at, join
 from convcli.jobs import inputs
 from convcli.jobs.paths import is_lines

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from convcli.files.outputs import open_output
-from convcli.files.packed import CountedFile, open_file, unpacked
-from convcli.files.packing import PACKED, packed_output, without_packing
+from convcli.files.packed import PACKED, CountedFile, open_file, unpacked, without_packing
+from convcli.files.packing import packed_output
 from convcli.model.errors import JobError
 from tests.cli_cases import CLEAN, OTHER, run, write
 
