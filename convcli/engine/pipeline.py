@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import count
@@ -19,6 +20,7 @@ from convcli.model.findings import Finding
 from convcli.model.rule import Purpose, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation import unknown, verdict
+from convcli.wire.pointers import enclosing
 
 if TYPE_CHECKING:
     from convcli.engine.shapes.memo import PairConverter
@@ -192,16 +194,21 @@ def _finished(conversion: Conversion, document: Any, source: Dialect, target: Di
 
 
 def _with_input(of_output: list[Finding], of_input: list[Finding]) -> list[Finding]:
-    """Adds the findings on the input. One that the output has too, there or at what contains it, is told once, at its
-    place in the input."""
+    """Adds the findings on the input. One that the output has too, at this pointer or around it, is reported once, at
+    that of the input."""
     findings, added = [*of_output], list[Finding]()
+    indexes = defaultdict[tuple[str, str], list[int]](list)
+    for i, each in enumerate(findings):
+        indexes[each.code, each.where].append(i)
     for finding in of_input:
-        both = (i for i, each in enumerate(findings) if each.code == finding.code)
-        same = next((i for i in both if f"{finding.where}/".startswith(f"{findings[i].where}/")), None)
+        around = (indexes.get((finding.code, pointer)) for pointer in enclosing(finding.where))
+        same = next(filter(None, around), None)
         if same is None:
             added.append(finding)
-        else:
-            findings[same] = replace(findings[same], where=finding.where)
+            continue
+        i = same.pop(0)
+        findings[i] = replace(findings[i], where=finding.where)
+        indexes[finding.code, finding.where].append(i)
     return added + findings
 
 

@@ -134,10 +134,8 @@ def located(raw: bytes, picked: list[Picked]) -> Callable[[str], Position]:
 
 
 def _ways(at: str) -> Iterator[str]:
-    """Yields a pointer and its parents, innermost first."""
-    while at:
-        yield at
-        at = at.rpartition("/")[0]
+    """Yields a pointer and its parents within the document, innermost first."""
+    return filter(None, pointers.enclosing(at))
 
 
 class Passed(msgspec.Struct):

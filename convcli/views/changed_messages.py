@@ -22,11 +22,5 @@ def messages_at(transcript: Transcript, dialect: Dialect, wheres: Iterable[str])
         parts = (places.part(index, part) for part in range(len(message.parts)))
         for path in (places.whole(index), places.message(index), *parts):
             owners.setdefault(pointers.pointer(places.existing(path)), set()).add(index)
-    return frozenset[int]().union(*(_owners(where, owners) for where in wheres))
-
-
-def _owners(where: str, owners: dict[str, set[int]]) -> set[int]:
-    """Returns the messages at the pointer, or at the nearest one around it."""
-    while where and where not in owners:
-        where = where.rpartition("/")[0]
-    return owners.get(where, set())
+    nearest = (next((owners[each] for each in pointers.enclosing(where) if each in owners), ()) for where in wheres)
+    return frozenset[int]().union(*nearest)

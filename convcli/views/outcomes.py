@@ -223,10 +223,9 @@ def _nodes(transcript: Transcript, source: Dialect, place_of: PlaceOf) -> Iterat
 
 def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
     """Returns the innermost node that contains the position of a loss."""
-    pointer = loss.where
-    while (node := nodes.get((record_of(loss), pointer))) is None and pointer:
-        pointer = pointer.rpartition("/")[0]
-    return node
+    record = record_of(loss)
+    around = (nodes.get((record, pointer)) for pointer in pointers.enclosing(loss.where))
+    return next((node for node in around if node is not None), None)
 
 
 def _worst(losses: Iterable[Loss], nodes: dict[Place, Node]) -> dict[str, dict[Any, Outcome]]:

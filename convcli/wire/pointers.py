@@ -5,7 +5,7 @@ https://www.rfc-editor.org/rfc/rfc6901
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from convcli.wire.patterns import pattern
@@ -25,6 +25,14 @@ def pointer(path: Collection[str | int]) -> str:
 
 def _escaped(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1") if "~" in step or "/" in step else step
+
+
+def enclosing(pointer: str) -> Iterator[str]:
+    """Yields the pointer and those of the values around its value, the innermost first; the last is `""`."""
+    while pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+    yield pointer
 
 
 def steps(pointer: str) -> tuple[str, ...]:
