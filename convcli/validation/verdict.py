@@ -136,16 +136,16 @@ def _finding(breach: Breach, placing: Placing) -> Finding:
 
 def _in_source(before: Transcript, after: Transcript, places: Places) -> Placing:
     """Maps nodes of `after` to paths in the document of `before`; a generated node maps to the one before it."""
-    named = [tool.name for tool in before.tools or ()]
+    names = [tool.name for tool in before.tools or ()]
+    first = {name: index for index, name in reversed(list(enumerate(names)))}
     in_message: Placing | None = None
 
     def placing(at: NodeRef) -> Path:
         nonlocal in_message
         if at.tool != NO_INDEX:
             name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
-            is_same = named[at.tool : at.tool + 1] == [name] or name not in named
-            index = at.tool if is_same else named.index(name)
-            return path_of(places, replace(at, tool=index) if index < len(named) else NodeRef(field="tools"))
+            index = at.tool if names[at.tool : at.tool + 1] == [name] else first.get(name, at.tool)
+            return path_of(places, replace(at, tool=index) if index < len(names) else NodeRef(field="tools"))
         if at.message == NO_INDEX:
             return path_of(places, replace(at, steps=()))
         if in_message is None:
