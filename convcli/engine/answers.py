@@ -7,7 +7,7 @@ The place of the answer belongs to the spelling of the document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import count
 from typing import Any
@@ -16,10 +16,11 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.kit.objects import APART, merge, omit, together
+from convcli.kit.objects import APART, get_extras, merge, omit, together
 from convcli.model.branches import branch
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Message, Part, PartPaths, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Part, PartPaths, Path, Text, ToolCall, ToolResult, Transcript, camel
+from convcli.proof.places import Places
 from convcli.validation import schemas
 
 KEYS = ("response", "output", "completion", "answer", "choices")
@@ -104,12 +105,14 @@ def _with_request(transcript: Transcript, document: dict[str, Any], owner: str, 
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """The messages of an answer, their paths in the record, and what else its value holds."""
+    """The messages of an answer, their paths in the record, what else its value holds, and the paths of what the first
+    message has of the answer itself."""
 
     messages: list[Message]
     places: list[tuple[Path, PartPaths]]
     invented: set[str]
     rest: dict[str, Any]
+    routes: dict[Path, Path] = {}
 
 
 def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: str, dialect: Dialect) -> Transcript:
@@ -119,7 +122,12 @@ def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: s
         return transcript
     extra = _with_rest((transcript.extras or {})[owner], key, answer.rest)
     extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
-    origin = replace(own, places=[*own.places, *answer.places], generated_ids=own.generated_ids | answer.invented)
+    origin = replace(
+        own,
+        places=[*own.places, *answer.places],
+        generated_ids=own.generated_ids | answer.invented,
+        routes=own.routes | answer.routes,
+    )
     return replace(transcript, messages=[*transcript.messages, *answer.messages], extras=extras or None, origin=origin)
 
 
@@ -164,7 +172,32 @@ def _response(value: Any, path: Path, transcript: Transcript, dialect: Dialect) 
     if inner.id is not None and inner.messages and inner.messages[0].id not in (None, inner.id):
         rest |= {key: each for key, each in value.items() if each == inner.id}
     chosen, others = _chosen(inner, value)
-    return _of_transcript(chosen, rest | others, lambda place: (*path, *place), transcript)
+    chosen, same = _without_hidden(chosen)
+    rest |= others | {key: value[key] for key in same if key in value}
+    answer = _of_transcript(chosen, rest, lambda place: (*path, *place), transcript)
+    return answer and replace(answer, routes=dict(_routes(chosen, own, path)))
+
+
+def _without_hidden(transcript: Transcript) -> tuple[Transcript, set[str]]:
+    """The transcript of an answer without the extras that those of its first message would hide, and their keys."""
+    hidden, extras = set[str](), dict(transcript.extras or {})
+    for owner, extra in extras.items():
+        of_message = get_extras(transcript.messages[0].extras, owner) if transcript.messages else {}
+        both = {key for key in extra if key in of_message}
+        lost = {key for key in both if merge({key: extra[key]}, of_message) != merge(of_message, {key: extra[key]})}
+        extras[owner], hidden = omit(extra, *lost), hidden | lost
+    return (replace(transcript, extras=extras), hidden) if hidden else (transcript, hidden)
+
+
+def _routes(answer: Transcript, dialect: Dialect, path: Path) -> Iterator[tuple[Path, Path]]:
+    """Yields the fields that the first message has from the answer itself, with their paths in the document."""
+    places, first = Places(answer, dialect), answer.messages[0]
+    start = (*path, *places.message(0))
+    for name in [camel(name) for name in IDENTITY if not getattr(first, name)]:
+        yield (*start, f"message.{name}"), (*path, *(places.steps(name) or (name,)))
+    for owner, extra in (answer.extras or {}).items():
+        for key in together(extra):
+            yield (*start, f"extras.{owner}.{key}"), (*path, *places.extras(owner, key, (), present=True))
 
 
 def _chosen(transcript: Transcript, document: Mapping[str, Any]) -> tuple[Transcript, dict[str, Any]]:

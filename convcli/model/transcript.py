@@ -200,7 +200,8 @@ class Origin(msgspec.Struct):
 
     A document that was assembled before it was lifted (a stream) has `routes`: the original paths of its values, by
     their path in the assembled document. `pieces` are all paths of a value that is spread over several events, by the
-    path under which it is reported.
+    path under which it is reported. A field that stands elsewhere in the document than its node is routed by its name:
+    `(*node, "message.id")`.
 
     `document` is the source itself; None if its paths are not needed. `form` is its form in its dialect. `rolled_back`
     are the indexes of events that were messages before their session was rolled back.

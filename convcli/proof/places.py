@@ -108,6 +108,8 @@ class Places:
 
         `present`: a field that the table does not have gets a path of its own only if the document has it.
         """
+        if self._routes and (*place, field) in self._routes:
+            return (*place, field)
         way = self._ways.get(field) or (None if present else self._unstated.get(field))
         if way is not None:
             up, down = way
@@ -154,15 +156,24 @@ class Places:
 
     def extras(self, dialect: str, key: str, place: Path, present: bool) -> Path:
         """Returns the path of a key of extras. The source's own keys are where they were; another dialect's have no
-        path of their own."""
+        path of their own, unless the document has an answer of it."""
         if self._source is None or self._origin is None:
             return (*place, "extras", dialect, key)
+        if self._routes and (named := (*place, f"extras.{dialect}.{key}")) in self._routes:
+            return named
         if "extras" in self._table and not self._source.owns(dialect):
             return (*place, "extras", dialect, key)
-        if not self._source.owns(dialect) or not present:
+        if not self._source.owns(dialect):
+            return self._of_answer(key, place) or place
+        if not present:
             return place
         steps = self._table.get(f"extras.{key}")
         return self._key(dialect, key, place) if steps is None else self.climb(place, steps)
+
+    def _of_answer(self, key: str, place: Path) -> Path | None:
+        """Returns the path of another dialect's key; None if the node has none."""
+        path = (*place, key)
+        return None if self._document is None or self._unsupported(path) else path
 
     def _key(self, dialect: str, key: str, place: Path) -> Path:
         """Returns the path of a key of an object, which may be around the node."""
@@ -183,9 +194,12 @@ class Places:
 
         The rest of an object, whose other members are fields, is a group too.
         """
-        if self._source is None or self._document is None or not self._source.owns(dialect):
+        if self._source is None or self._document is None:
             return None
         members = list(members)
+        if not self._source.owns(dialect):
+            path = self._of_answer(key, place)
+            return None if path is None else self._rest(path, members)
         if key == APART and members:
             return self._key(dialect, members[0], place)[:-1]
         rest = self._rest(self.extras(dialect, key, place, present=True), members)

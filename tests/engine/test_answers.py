@@ -10,8 +10,11 @@ import pytest
 from convcli import dialects
 from convcli.engine import answers, pipeline, reading
 from convcli.engine.restore import record, restore
+from convcli.model.document import with_value
 from convcli.testing import facts
+from convcli.testing.planting import UNKNOWN_KEY, plantable
 from convcli.wire import exact_json
+from convcli.wire.pointers import pointer
 
 QUESTION = {"role": "user", "content": "What is the weather?"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
@@ -130,6 +133,37 @@ def test_losses_of_the_answer_stand_in_the_record() -> None:
     places = {loss.field: loss.where for loss in losses}
     assert places["message.stopReason"] == "/response/choices/0/finish_reason"
     assert places["message.usage.inputTokens"] == "/response/usage/prompt_tokens"
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_an_unknown_key_of_the_answer_is_reported_where_it_stands(name: str) -> None:
+    source, document = RECORDS[name]
+    answer = next(key for key in answers.KEYS if key in document)
+    paths = [path for path in plantable(document) if path[0] == answer and path[-1] == UNKNOWN_KEY]
+    for path in paths:
+        planted = with_value(document, path, "Words that nobody knows.")
+        converted = pipeline.convert(planted, dialects.get(source), dialects.get("claude-code"))
+        places = [loss.where for loss in converted.losses if loss.before == "Words that nobody knows."]
+        assert places == [pointer(path)] or "Words" in json.dumps(converted.document), pointer(path)
+
+
+def test_what_a_message_has_of_its_answer_is_reported_where_it_stands() -> None:
+    source, document = RECORDS["responses"]
+    losses = pipeline.convert(document, dialects.get(source), dialects.get("anthropic")).losses
+    places = {loss.field: loss.where for loss in losses}
+    assert places["message.createdAt"] == "/response/created_at"
+    assert places["extras.openai-responses.request.temperature"] == "/response/temperature"
+    assert places["text.metadata.itemId"] == "/response/output/0/id"
+
+
+def test_an_unknown_key_of_the_answer_that_its_message_has_too_is_kept() -> None:
+    message = {"role": "assistant", "content": "Sunny.", "zz": "of the message"}
+    answer = {**COMPLETION, "zz": "of the answer", "choices": [{"index": 0, "message": message}]}
+    document = {"messages": [QUESTION], "response": answer}
+    losses = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic")).losses
+    places = {loss.before: loss.where for loss in losses if isinstance(loss.before, str)}
+    assert places["of the message"] == "/response/choices/0/message/zz"
+    assert places["of the answer"] == "/response/zz"
 
 
 def test_the_answer_has_ids_of_its_own_for_calls_without_ids() -> None:
