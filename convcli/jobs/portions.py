@@ -33,7 +33,8 @@ class Portion(msgspec.Struct, frozen=True):
     """What one row has of a transcript.
 
     `id`: its own, None for that of the transcript · `parent`: the id of the session that started it · `part`: its
-    number among `parts`, 0 if the conversation is whole · `tokens`: counted by the tokenizer of the user.
+    number among `parts`, 0 if the conversation is whole · `tokens`: counted by the tokenizer of the user ·
+    `linked`: its messages with the links that they have in the whole transcript.
     """
 
     transcript: Transcript
@@ -42,6 +43,7 @@ class Portion(msgspec.Struct, frozen=True):
     part: int = 0
     parts: int = 0
     tokens: int | None = None
+    linked: Sequence[Message] = ()
 
 
 @cache
@@ -74,8 +76,8 @@ def _parts(portion: Portion, splitting: Splitting, left_out: frozenset[int]) -> 
             yield replace(portion, tokens=tokens)
         else:
             transcript = replace(portion.transcript, messages=handed_on(portion.transcript, _others(portion, places)))
-            transcript = taken(transcript, places)
-            yield replace(portion, transcript=transcript, part=number, parts=len(parts), tokens=tokens)
+            part = replace(portion, transcript=transcript, part=number, parts=len(parts), tokens=tokens)
+            yield _reduced(part, places, portion.linked or portion.transcript.messages)
 
 
 def _others(portion: Portion, places: Sequence[int]) -> set[int]:
@@ -101,15 +103,29 @@ def _runs(transcript: Transcript, owner: str) -> Iterator[Portion]:
     if not runs:
         yield Portion(transcript, parent=parent)
         return
+    starts = {key: transcript.messages[of_run[0]].parent_call_id for key, of_run in runs.items()}
     places = set(range(len(transcript.messages))).difference(*runs.values())
     if any(transcript.messages[i].role != "event" for i in places):
-        yield Portion(taken(transcript, sorted(places)), parent=parent)
+        yield _reduced(Portion(transcript, parent=parent), sorted(places), transcript.messages)
+    else:
+        runs = _with_events(runs, len(transcript.messages))
     callers = {call: key for key, of_run in runs.items() for call in _calls(transcript, of_run)}
     for key, of_run in runs.items():
-        first = transcript.messages[of_run[0]]
-        started_by = callers.get(first.parent_call_id or "")
+        started_by = callers.get(starts[key] or "")
         name = f"{transcript.id}/{RUN}" if key == RUN and transcript.id else key
-        yield Portion(taken(transcript, of_run), id=name, parent=started_by or transcript.id)
+        run = Portion(transcript, id=name, parent=started_by or transcript.id)
+        yield _reduced(run, of_run, transcript.messages)
+
+
+def _with_events(runs: dict[str, list[int]], count: int) -> dict[str, list[int]]:
+    """Returns the runs of a file that has nothing else, with the events before and between their messages."""
+    run_of = {i: key for key, of_run in runs.items() for i in of_run}
+    whole: dict[str, list[int]] = {key: [] for key in runs}
+    key = next(iter(runs))
+    for i in range(count):
+        key = run_of.get(i, key)
+        whole[key].append(i)
+    return whole
 
 
 def _run_of(message: Message, owner: str, roots: dict[str, str], *, is_run: bool) -> str:
@@ -149,6 +165,11 @@ def _at(extra: Any, steps: Sequence[str]) -> Any:
 
 
 # ---------------------------------------------------------------- some messages of a transcript
+
+
+def _reduced(portion: Portion, places: Sequence[int], linked: Sequence[Message]) -> Portion:
+    """Returns the portion with only these messages of its transcript."""
+    return replace(portion, transcript=taken(portion.transcript, places), linked=[linked[i] for i in places])
 
 
 def taken(transcript: Transcript, places: Sequence[int]) -> Transcript:

@@ -17,6 +17,7 @@ from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.modules import Later
 from convcli.model.transcript import Transcript
+from convcli.proof.difference import difference
 from convcli.proof.reasons import Level, Loss
 from convcli.validation import unknown
 from convcli.wire.pointers import pointer
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 else:
     portions, surrogates = Later("convcli.jobs.portions"), Later("convcli.jobs.surrogates")
 
+IN_ANOTHER_ROW = "the message that it follows is written in another row"
 MOST_KEYS = 8
 """Keys of a container that a loss names."""
 LossKey: TypeAlias = tuple[str, int, int, str, str]
@@ -156,7 +158,27 @@ def _several_rows(
     for number, portion in enumerate(rows):
         result = _converted(document, target, replace(options, lenient=False), arguments, shape.columns, portion)
         result.findings[:0] = findings if not number else []
+        result = replace(result, losses=_with_links(result.losses, document, portion))
         yield result if len(rows) == 1 else replace(result, losses=_once(result.losses, reported), whole=transcript)
+
+
+def _with_links(losses: Sequence[Loss], document: Document, portion: portions.Portion) -> Sequence[Loss]:
+    """Adds the losses of links to messages in other rows. One that the target cannot store has the target's reason."""
+    if not portion.linked:
+        return losses
+    after, source = replace(portion.transcript, head=None), document.dialect
+    before = replace(after, messages=list(portion.linked))
+    cut = difference(before, after, source, known=unknown.known_of(source))
+    links = [replace(loss, why=IN_ANOTHER_ROW) for loss in cut if loss.kind != "invented"]
+    document.locate(links)
+    if not links:
+        return losses
+    of_field = {(loss.line, loss.row, loss.where, loss.field): loss for loss in links}
+    own = list[Loss]()
+    for loss in losses:
+        link = of_field.pop((loss.line, loss.row, loss.where, loss.field), None)
+        own.append(loss if link is None else replace(loss, before=link.before))
+    return [*of_field.values(), *own]
 
 
 def _once(losses: Sequence[Loss], reported: set[LossKey]) -> list[Loss]:

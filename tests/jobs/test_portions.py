@@ -10,11 +10,14 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import conversion, reading
+from convcli.jobs import inputs
 from convcli.jobs.portions import Portion, portions
+from convcli.jobs.results import AS_IT_IS, RowShape, item_results
 from convcli.jobs.splitting import Splitting
 from convcli.model.branches import active
 from convcli.model.document import Rows
 from convcli.model.transcript import Transcript
+from convcli.proof.reasons import Loss
 from tests.cli_cases import run, write
 from tests.support import documents
 
@@ -114,6 +117,42 @@ def test_rows_share_no_message_and_have_all_of_them(path: str) -> None:
         for row in rows:
             losses = conversion.lower(row.transcript, target, source=dialect).losses
             assert not [loss for loss in losses if loss.field in ("message", "branch", "tool_call", "tool_result")]
+
+
+def losses_of(path: Path, shape: RowShape, target: str = "hf-chat") -> dict[tuple[int, str, str], Loss]:
+    with inputs.opened(str(path), path.parent.name) as source:
+        losses = [loss for row in item_results(source, dialects.get(target), shape=shape) for loss in row.losses]
+    return {(loss.line, loss.where, loss.field): loss for loss in losses if loss.kind != "invented"}
+
+
+PARTS = RowShape(splitting=Splitting(max_turns=1), separates_runs=True)
+
+
+@pytest.mark.parametrize("name", dialects.names())
+def test_rows_of_a_part_lose_nothing_in_silence(name: str) -> None:
+    """Messages of a run are lost from the session alone: they are written in a row of their own."""
+    for path in filter(Path.is_file, sorted((SAMPLES / name).iterdir())):
+        whole, parts = losses_of(path, AS_IT_IS), losses_of(path, PARTS)
+        silent = [place for place in whole if place not in parts and place[-1] not in ("branch", "message")]
+        assert silent == [], path.name
+
+
+@pytest.mark.parametrize("target", ["hf-chat", "intermediate"])
+def test_the_parent_of_the_first_message_of_a_part_is_a_loss(target: str) -> None:
+    losses = losses_of(SAMPLES / "openclaw" / "rules-kept.jsonl", PARTS, target)
+    loss = losses[5, "/parentId", "message.parentId"]
+    assert (loss.kind, loss.before) == ("dropped", "m3")
+    assert loss.why == "the message that it follows is written in another row"
+
+
+def test_the_events_of_a_run_in_a_file_of_its_own_are_in_its_row() -> None:
+    turns = session(("user", "Find it.", None, True), ("assistant", "Found.", "0", True))
+    note = {"type": "system", "subtype": "info", "content": "Slow.", "uuid": "e", "parentUuid": "1"}
+    document = Rows([{**turns[0], "isSidechain": False, **note, "parentUuid": None, "uuid": "d"}, *turns, note])
+    assert roles_of(document) == [["user", "assistant"]]
+    dialect = dialects.get("claude-code")
+    (row,) = portions(reading.lift(document, dialect), dialect, None)
+    assert [message.role for message in row.transcript.messages] == ["event", "user", "assistant", "event"]
 
 
 def test_a_session_without_runs_stays_as_it_is() -> None:
