@@ -26,7 +26,7 @@ from convcli.kit import editors, results, sessions
 from convcli.kit.blocks import Block, BlockRows, in_metadata
 from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
+from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, UPDATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import (
     Native,
     add_extras,
@@ -38,9 +38,9 @@ from convcli.kit.objects import (
     without_empty,
 )
 from convcli.kit.pairing import UNKNOWN
-from convcli.kit.settings import Setting, whole
+from convcli.kit.settings import whole
 from convcli.kit.supported import fields
-from convcli.kit.values import counts, paths, read_json, take_counts, time_of_milliseconds
+from convcli.kit.values import counts, paths, read_json, take_counts
 from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
@@ -53,14 +53,13 @@ ROLES = {1: "user", 2: "assistant"}
 REDACTED = "[REDACTED]"
 FAILED = {"error": None, "cancelled": "cancelled"}
 """States of failed calls, with the status of the result."""
-UPDATED = Setting("updated_at", time_of_milliseconds, lambda _: None)
 AGENTS = Envelope(
     "agentId=id name=title createdAt lastUsedModel=model workspacePath=cwd messages=",
     {"createdAt": CREATED_IN_MILLISECONDS},
 )
 COMPOSERS = Envelope(
     "composerId=id name=title createdAt lastUpdatedAt bubbles= conversation=",
-    {"createdAt": CREATED_IN_MILLISECONDS, "lastUpdatedAt": UPDATED},
+    {"createdAt": CREATED_IN_MILLISECONDS, "lastUpdatedAt": UPDATED_IN_MILLISECONDS},
 )
 MESSAGE = Envelope("role= id=id content= createdAt providerOptions", {"createdAt": CREATED_IN_MILLISECONDS})
 ROW = Envelope("role= message= model=model")

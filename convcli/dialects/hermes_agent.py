@@ -100,7 +100,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_message(native: Native, i: int, session: Native, context: LiftContext) -> None:
-    chat = {key: native[key] for key in CONTENT if native.get(key) is not None}
+    chat = {key: native[key] for key in CONTENT if native.get(key) is not None and (native[key] or key != "tool_calls")}
     thought = None if native["role"] == "tool" else native.get(THOUGHT) or native.get(SHOWN)
     used = ["role", "content", "tool_calls"]
     if native["role"] == "tool":

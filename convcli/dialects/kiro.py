@@ -8,19 +8,31 @@ Quirks
   list of results. Values are named by their kind: `{"Prompt": {"prompt": "Hi."}}`.
 - It has the definitions of all tools, by their origin.
 - `latest_summary` stands for earlier messages, which it no longer has. `transcript` repeats what was on the screen.
+- In the database, a conversation has a row for each directory (`key`) in which it was continued, with its times in
+  milliseconds. The latest row counts.
 - A row of Kiro 2 (`sessions/cli/ID.jsonl`) is a question, an answer, or a list of results.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from convcli.families.chats import add_with_results
 from convcli.kit import results, sessions
 from convcli.kit.calls import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, add_extras, as_object, as_text, make_extras, objects_in, without_empty
+from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, UPDATED_IN_MILLISECONDS, Envelope
+from convcli.kit.objects import (
+    Native,
+    add_extras,
+    as_object,
+    as_text,
+    drop_extra_keys,
+    make_extras,
+    objects_in,
+    without_empty,
+)
 from convcli.kit.supported import fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Program
@@ -44,7 +56,12 @@ CONVERSATION, ROWS = "conversation", "rows"
 KINDS = {"Prompt": "user", "AssistantMessage": "assistant", "ToolResults": "user"}
 """The role of each kind of row; each result is a message of its own."""
 RESULTS = ("ToolUseResults", "CancelledToolUses")
-WHOLE = Envelope("conversation_id=id model=model history= transcript tools= latest_summary= next_message=")
+CWD = ("user", "env_context", "env_state", "current_working_directory")
+"""The path of the directory in a question with its answer."""
+WHOLE = Envelope(
+    "key created_at updated_at conversation_id=id model=model history= transcript tools= latest_summary= next_message=",
+    {"created_at": CREATED_IN_MILLISECONDS, "updated_at": UPDATED_IN_MILLISECONDS},
+)
 Placed = list[tuple[Part, Path]]
 
 
@@ -73,13 +90,24 @@ def lift(document: Any) -> Transcript:
         add_extras(context.messages[first], NAME, None, pair=rest)
     if isinstance(document.get("next_message"), dict):
         _lift_question(document["next_message"], ("next_message",), context)
-    transcript.cwd = next(filter(None, map(_directory_of, objects_in(document["history"]))), None)
+    _lift_directory(document, transcript, context)
     return transcript
 
 
+def _lift_directory(document: Native, transcript: Transcript, context: LiftContext) -> None:
+    """Reads the directory of the first question that states one, else that of the row in the database."""
+    of_row = as_text(document.get("key"))
+    stated = [(("history", i, *CWD), _directory_of(pair)) for i, pair in enumerate(document["history"])]
+    path, transcript.cwd = next((one for one in (*stated, (("key",), of_row)) if one[1]), ((), None))
+    if transcript.cwd and path[:2] != ("history", 0):
+        context.origin.routes["cwd",] = path
+    if of_row == transcript.cwd:
+        transcript.extras = drop_extra_keys(transcript.extras, NAME, "key")
+
+
 def _directory_of(pair: Native) -> str | None:
-    state = as_object(as_object(as_object(pair.get("user")).get("env_context")).get("env_state"))
-    return as_text(state.get("current_working_directory"))
+    *steps, last = CWD
+    return as_text(reduce(lambda value, key: as_object(value.get(key)), steps, pair).get(last))
 
 
 def _lift_tools(native: Any, transcript: Transcript, context: LiftContext) -> None:
@@ -246,7 +274,7 @@ DIALECT = Dialect(
     places={
         **WHOLE.places(),
         **paths(
-            "cwd=history/0/user/env_context/env_state/current_working_directory message.createdAt=timestamp "
+            f"cwd=history/0/{'/'.join(CWD)} message.createdAt=timestamp "
             "message.id=body/message_id extras.pair=.. extras.body=body extras.content=content extras.data=data "
             "tool.name=name tool.description=description tool.parameters=input_schema/json "
             "tool_call.id=id tool_call.arguments=args tool_call.rawArguments=args tool_result.toolCallId=tool_use_id "
@@ -254,9 +282,9 @@ DIALECT = Dialect(
         ),
     },
     content=fields("otherStates"),
-    metadata=fields("transcript additional_context env_context"),
+    metadata=fields("transcript additional_context env_context otherDirectories"),
     envelope=fields(
-        "transcript pair body data version request_metadata env_context additional_context origin facts "
+        "key transcript pair body data version request_metadata env_context additional_context origin facts "
         "context_manager context_message_length tool_manager valid_history_range model_info"
     ),
 )

@@ -259,6 +259,6 @@ DIALECT = Dialect(
     metadata=fields("options_json response_json prompt_json schema_json token_details resolved_model instance plugin"),
     envelope=fields(
         "id hash tool_id resolved_model options_json response_json prompt_json schema_json schema_id duration_ms "
-        "token_details conversation_name conversation_model instance plugin content_length"
+        "token_details conversation_name conversation_model instance plugin content_length thread"
     ),
 )

@@ -82,8 +82,8 @@ class ArchiveSource:
                 record.value = self._read(member)
             except ContentError as error:
                 record.error = self._in_sample(error, member, number)
-            repeated = self._json.take_repeated()
-            record.repeated = None if repeated is None else self._in_sample(repeated, member, number)
+            warning = self._json.take_warning()
+            record.warning = None if warning is None else self._in_sample(warning, member, number)
             yield record
 
     def ranges(self, size: int) -> Iterator[Range]:

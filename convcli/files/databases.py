@@ -99,12 +99,12 @@ class DatabaseSource:
                 record.value = self._session(id_)
             except ContentError as error:
                 record.error = self._in_session(error, number)
-            repeated = self._json.take_repeated()
-            record.repeated = None if repeated is None else self._in_session(repeated, number)
+            warning = self._json.take_warning()
+            record.warning = None if warning is None else self._in_session(warning, number)
             yield record
 
     def _in_session(self, error: ContentError, number: int) -> ContentError:
-        return ContentError(error.code, error.message, file=self.name, line=number, help=error.help)
+        return ContentError(error.code, error.message, file=self.name, line=number, where=error.where, help=error.help)
 
     def ranges(self, size: int) -> Iterator[Range]:
         """Yields one range for the whole database."""

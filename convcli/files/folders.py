@@ -74,7 +74,7 @@ class FolderSource:
         record, self.lines = Record(before + 1, 0, 0, b""), 1
         try:
             record.value = self._document()
-            record.repeated = self._json.take_repeated()
+            record.warning = self._json.take_warning()
         except ContentError as error:
             record.error = error
         yield record

@@ -36,7 +36,7 @@ class Record(msgspec.Struct):
     `raw` is its JSON text. It has either a `value` or an `error` with a position in the file; `torn` marks an error at
     the end of a stream that was still being written. An SSE event has an `event` name, an `id` and `comments` as sent;
     without data its `raw` is empty and its value None. The end mark `[DONE]`, which is not JSON, has the value
-    "[DONE]". `repeated` says which key occurs twice, if its last value is used.
+    "[DONE]". `warning` names a key that occurs twice, or a value that is kept as a string.
     """
 
     line: int
@@ -45,7 +45,7 @@ class Record(msgspec.Struct):
     raw: bytes
     value: Any = None
     error: ContentError | None = None
-    repeated: ContentError | None = None
+    warning: ContentError | None = None
     torn: bool = False
     event: str | None = None
     id: str | None = None
@@ -116,7 +116,7 @@ class Source:
         if self.framing == "json":
             value, raw = self.document()
             self.lines = 1
-            yield Record(1, 0, len(raw), raw, value, repeated=self._json.take_repeated())
+            yield Record(1, 0, len(raw), raw, value, warning=self._json.take_warning())
         else:
             records = self.records() if self.framing == "jsonl" else self.events()
             yield from (record for record in records if record.raw or record.error)
@@ -274,7 +274,7 @@ class Source:
     def _read(self, record: Record, begin: Position) -> None:
         try:
             record.value = self._parse(record.raw, begin)
-            record.repeated = self._json.take_repeated()
+            record.warning = self._json.take_warning()
         except ContentError as error:
             record.error = error
 

@@ -1,4 +1,5 @@
-"""Parses the JSON of one input, and remembers which key occurs twice where the last value is used."""
+"""Parses the JSON of one input, and remembers what of it is not as it stands: a key that occurs twice, or an optional
+value that is not JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ class JsonValues:
     """Parses JSON as `keys` asks: "last" uses the last value of a key that occurs twice in an object."""
 
     def __init__(self, keys: DuplicateKeys) -> None:
-        self._keys, self._repeated = keys, list[ContentError]()
+        self._keys, self._warnings = keys, list[ContentError]()
 
     def parse(self, data: bytes | str, file: str, begin: Position = BEGIN) -> Any:
         """Returns the value. Raises ContentError, which names the file."""
@@ -24,11 +25,17 @@ class JsonValues:
             if error.code != "duplicate-key" or self._keys == "error":
                 raise
             value = parse(data, duplicate_keys=self._keys, start=begin)
-            self._repeated.append(error)
+            error.message = f"{error.message}: the last value is used"
+            self.warn(error)
             return value
 
-    def take_repeated(self) -> ContentError | None:
-        """Returns the error of the first key since the last call that occurs twice; None if there is none."""
-        first = self._repeated[0] if self._repeated else None
-        self._repeated.clear()
+    def warn(self, error: ContentError) -> None:
+        """Remembers a defect that does not stop the reading."""
+        error.help = ""
+        self._warnings.append(error)
+
+    def take_warning(self) -> ContentError | None:
+        """Returns the first such defect since the last call; None if there is none."""
+        first = self._warnings[0] if self._warnings else None
+        self._warnings.clear()
         return first

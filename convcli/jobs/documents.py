@@ -280,10 +280,9 @@ def finding_of(error: ConvcliError) -> Finding:
     return Finding(error.code, "error", error.message, *place, error.help, row=error.row, group=error.group)
 
 
-def repeated_key(error: ContentError) -> Finding:
-    """Returns the warning on a key that occurs twice in an object, whose last value is used."""
-    message = f"{error.message}: the last value is used"
-    return msgspec.structs.replace(finding_of(error), severity="warning", message=message, help="")
+def warning_of(error: ContentError) -> Finding:
+    """Returns the warning on a defect that did not stop the reading."""
+    return msgspec.structs.replace(finding_of(error), severity="warning")
 
 
 def skipped(item: Skipped) -> Finding:

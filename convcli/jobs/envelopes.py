@@ -20,7 +20,7 @@ from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.files.framing import Record
 from convcli.jobs import pairing
 from convcli.jobs.choosing import has_documents
-from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read, repeated_key
+from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read, warning_of
 from convcli.jobs.pairing import AnswerValue
 from convcli.jobs.presets import PRESETS as PRESETS
 from convcli.jobs.presets import Pattern as Pattern
@@ -193,7 +193,7 @@ class Picker:
         shell = without_members(record.value, self._wanted[0]) if self.keeps_shell else None
         inside, used, calls = "", set[str](), pairing.Calls([pick.at for pick in picked] if self.pairs else [])
         values = {pick.at: pick.value for pick in picked}
-        notes = () if record.repeated is None else (repeated_key(record.repeated),)
+        notes = () if record.warning is None else (warning_of(record.warning),)
         for pick in sorted(picked, key=lambda pick: calls.order(pick.at)):
             if (inside and pick.at.startswith(inside)) or used.intersection(_ways(pick.at)):
                 continue  # the pattern points inside a document already picked

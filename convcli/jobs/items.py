@@ -10,7 +10,7 @@ import msgspec
 from convcli.engine import texts
 from convcli.files.framing import Framing, Record, Source
 from convcli.jobs.choosing import other_dialect
-from convcli.jobs.documents import Document, Item, not_read, repeated_key
+from convcli.jobs.documents import Document, Item, not_read, warning_of
 from convcli.jobs.paths import companion
 from convcli.model.dialect import BeginsAnswer, Dialect
 from convcli.model.document import Rows
@@ -59,7 +59,7 @@ class RecordReader(msgspec.Struct, frozen=True):
 
     def whole(self, records: Iterable[Record]) -> Iterator[Item]:
         """Yields all records as one document, or those of each answer of a stream, after those that cannot be read."""
-        rows, lines, repeated, is_part = list[Any](), list[int](), list[Finding](), False
+        rows, lines, notes, is_part = list[Any](), list[int](), list[Finding](), False
         begins = beginnings(self.dialect)
         for record in records:
             if record.error:
@@ -67,28 +67,28 @@ class RecordReader(msgspec.Struct, frozen=True):
                 continue
             if begins(record.value) and rows:
                 is_part = True
-                yield self._rows(rows, lines, repeated, is_part)
-                rows, lines, repeated = [], [], []
+                yield self._rows(rows, lines, notes, is_part)
+                rows, lines, notes = [], [], []
             rows.append(record.value)
             lines.append(record.line)
-            repeated += [] if record.repeated is None else [repeated_key(record.repeated)]
-        yield self._rows(rows, lines, repeated, is_part)
+            notes += [] if record.warning is None else [warning_of(record.warning)]
+        yield self._rows(rows, lines, notes, is_part)
 
     @property
     def _is_growing(self) -> bool:
         """True if a program appends to such a file while it runs: a session, or the event log of an agent program."""
         return self.dialect.framings[0] == "events" and self.layout == "jsonl" and not self.is_packed
 
-    def _rows(self, rows: list[Any], lines: list[int], repeated: list[Finding], is_part: bool) -> Document:
+    def _rows(self, rows: list[Any], lines: list[int], notes: list[Finding], is_part: bool) -> Document:
         value = Rows(rows, lines, companion(self.name, self.dialect.companion))
-        return Document(self.name, 0, value, b"", self.dialect, is_part=is_part, notes=tuple(repeated))
+        return Document(self.name, 0, value, b"", self.dialect, is_part=is_part, notes=tuple(notes))
 
     def _document(self, record: Record) -> Document:
         line = record.line if self.has_lines else 0
         value, names = texts.read(record.value, self.dialect)
         document = Document(self.name, line, value, record.raw, self.dialect, texts=names, unparsed=record.value)
-        if record.repeated is not None:
-            document.notes = (repeated_key(record.repeated),)
+        if record.warning is not None:
+            document.notes = (warning_of(record.warning),)
         if self.layout == "array":
             document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
         return document

@@ -250,6 +250,7 @@ def _field(key: str, one: str | Setting) -> Setting:
 
 
 CREATED_IN_MILLISECONDS = Setting("created_at", time_of_milliseconds, milliseconds_of_time)
-"""For an Envelope: the time of a row, which the vendor writes in milliseconds since 1970."""
+UPDATED_IN_MILLISECONDS = Setting("updated_at", time_of_milliseconds, milliseconds_of_time)
+"""For an Envelope: the times of a row or session, which the vendor writes in milliseconds since 1970."""
 REPLACES_ALL = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
 """A mark of a row whose message replaces everything before it."""

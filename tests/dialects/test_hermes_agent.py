@@ -36,6 +36,18 @@ def test_a_call_and_its_result() -> None:
     ]
 
 
+@pytest.mark.parametrize("calls", ["", None, []])
+def test_an_empty_string_means_no_calls(calls: Any) -> None:
+    document = session({"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Yo.", "tool_calls": calls})
+    assert pipeline.validate(document, DIALECT) == []
+    assert DIALECT.lift(document).messages[1] == Message("assistant", [Text("Yo.")])
+
+
+def test_a_string_is_no_list_of_calls() -> None:
+    (finding,) = pipeline.validate(session({"role": "assistant", "content": "Yo.", "tool_calls": "[{"}), DIALECT)
+    assert (finding.severity, finding.where) == ("error", "/messages/0/tool_calls")
+
+
 @pytest.mark.parametrize(
     ("keys", "extras"),
     [

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from convcli import dialects
 from convcli.dialects.kiro import DIALECT
-from convcli.engine import detection
+from convcli.engine import detection, pipeline
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.wire import exact_json
@@ -89,6 +90,34 @@ def test_definitions_are_tools_and_the_directory_is_that_of_the_first_question()
     ]
     assert transcript.extras == {"kiro": {"tools": {"native": [{"Other": 1}]}}}
     assert transcript.cwd == "/p"
+
+
+PLACE = "/env_context/env_state/current_working_directory"
+
+
+@pytest.mark.parametrize(
+    ("directories", "key", "cwd", "where", "kept"),
+    [
+        (["/a", "/b"], "/a", "/a", f"/history/0/user{PLACE}", None),
+        (["/a", "/b"], "/c", "/a", f"/history/0/user{PLACE}", "/c"),
+        ([None, "/b"], "/c", "/b", f"/history/1/user{PLACE}", "/c"),
+        ([None, None], "/c", "/c", "/key", None),
+        ([None, None], None, None, None, None),
+    ],
+)
+def test_the_columns_of_the_database_are_the_directory_and_the_times(
+    directories: list[str | None], key: str | None, cwd: str | None, where: str | None, kept: str | None
+) -> None:
+    states = [{"env_context": {"env_state": {"current_working_directory": one}}} if one else {} for one in directories]
+    history = [{"user": {**prompt(), **state}, "assistant": response()} for state in states]
+    times = {"created_at": 1780462801000, "updated_at": 1780462802000}
+    document = {"conversation_id": "k", "history": history, **times, **({"key": key} if key else {})}
+    transcript = DIALECT.lift(document)
+    assert (transcript.cwd, (transcript.extras or {}).get("kiro")) == (cwd, {"key": kept} if kept else None)
+    assert transcript.created_at == "2026-06-03T05:00:01.000Z"
+    assert transcript.updated_at == "2026-06-03T05:00:02.000Z"
+    losses = pipeline.convert(document, DIALECT, dialects.get("anthropic")).losses
+    assert [loss.where for loss in losses if loss.field == "cwd"] == ([where] if where else [])
 
 
 @pytest.mark.parametrize("native", ["About tea.", ["About tea.", {"request_id": "r"}]])

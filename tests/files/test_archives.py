@@ -70,9 +70,9 @@ def test_a_sample_with_a_key_twice_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.eval").write_bytes(archive([SAMPLES[0], b'{"id": 1, "id": 2}']))
     with open_input(str(tmp_path / "a.eval"), duplicate_keys="last") as source:
         first, second = source.each()
-    assert (first.repeated, second.value) == (None, {"id": 2})
-    assert second.repeated is not None
-    assert (second.repeated.line, "samples/1_epoch_1.json" in second.repeated.message) == (2, True)
+    assert (first.warning, second.value) == (None, {"id": 2})
+    assert second.warning is not None
+    assert (second.warning.line, "samples/1_epoch_1.json" in second.warning.message) == (2, True)
 
 
 @pytest.mark.parametrize("other_keys", ["header.json", "_journal/start.json"])

@@ -127,7 +127,7 @@ def test_a_session_with_a_key_twice_says_so(goose: Path) -> None:
         connection.execute("UPDATE messages SET content_json = ? WHERE message_id = 'a'", [content])
     connection.close()
     with open_input(str(goose), duplicate_keys="last") as source:
-        repeated = [record.repeated for record in source.each()]
+        repeated = [record.warning for record in source.each()]
     assert [None if error is None else (error.code, error.line) for error in repeated] == [("duplicate-key", 1), None]
 
 

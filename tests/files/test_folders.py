@@ -63,8 +63,8 @@ def test_the_file_with_a_key_twice_is_named(tmp_path: Path) -> None:
     repeats.write_text('{"a": 1, ' + repeats.read_text()[1:-1] + ', "a": 2}')
     with open_input(str(agent), duplicate_keys="last") as source:
         [record] = source.each()
-    assert record.repeated is not None
-    assert (record.repeated.code, record.repeated.file) == ("duplicate-key", str(repeats))
+    assert record.warning is not None
+    assert (record.warning.code, record.warning.file) == ("duplicate-key", str(repeats))
 
 
 def test_a_folder_lists_the_agents_of_a_session_and_none_of_the_pieces(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sqlite3
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from convcli import dialects
 from convcli.files.databases import DatabaseSource, ids_in
 from convcli.files.framing import open_stored
 from convcli.jobs import inputs
 from convcli.jobs.documents import Document
+from convcli.model.dialect import Options
 from convcli.model.errors import ContentError
 from tests.files.test_databases import GOOSE, OPENCLAW, OPENCODE, database, read
 from tests.support import SAMPLES
@@ -76,13 +79,34 @@ def test_the_root_of_a_session_of_cursor_names_its_messages(is_hexadecimal: bool
     assert (ids_in(str(path)), session.value["agentId"]) == (["a1"], "a1")
 
 
-def test_an_agent_of_cursor_without_a_record_is_an_error_of_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("record", "where"),
+    [
+        (None, ""),
+        ("", ""),
+        ("zz", ""),
+        ("7b", ""),
+        (b"[]".hex(), ""),
+        ("{}", "/agentId"),
+        ('{"agentId":7}', "/agentId"),
+        ('{"agentId":', ""),
+    ],
+)
+def test_a_wrong_record_of_an_agent_of_cursor_is_an_error_that_names_it(
+    record: str | None, where: str, tmp_path: Path
+) -> None:
     path = cursor(tmp_path, None, "{}")
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE meta SET value = NULL")
+        connection.execute("UPDATE meta SET value = ?", (record,))
     connection.close()
-    with pytest.raises(ContentError, match="damaged"):
+    with pytest.raises(ContentError, match=r'the column meta.value in the row "0"') as caught:
         ids_in(str(path))
+    assert (caught.value.code, caught.value.file, caught.value.where) == ("not-json", str(path), where)
+
+
+def test_an_agent_of_cursor_without_the_row_of_its_record_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(ContentError, match=r'the column meta.value in the row "0" is empty'):
+        ids_in(str(database(tmp_path, CURSOR)))
 
 
 @pytest.mark.parametrize("root", [None, b"\x0a\x20too short", b"\xff" * 40])
@@ -99,15 +123,40 @@ def test_sessions_of_cursors_editor_have_their_bubbles_in_order(tmp_path: Path) 
     assert [bubble["bubbleId"] for bubble in old.value["unlistedBubbles"]] == ["o2"]
 
 
-@pytest.mark.parametrize("session", ["null", "[1]", '{"fullConversationHeadersOnly":["b1"]}'])
-def test_a_session_of_cursors_editor_that_is_none_is_an_error_at_its_number(session: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("session", "where"),
+    [
+        ("null", ""),
+        ("[1]", ""),
+        ('{"fullConversationHeadersOnly":["b1"]}', "/fullConversationHeadersOnly/0"),
+        ('{"conversation":7}', "/conversation"),
+    ],
+)
+def test_a_session_of_cursors_editor_that_is_none_is_an_error_at_its_number(
+    session: str, where: str, tmp_path: Path
+) -> None:
     path = database(tmp_path, EDITOR)
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE cursorDiskKV SET value = ? WHERE key = 'composerData:c1'", (session,))
     connection.close()
     with DatabaseSource(open_stored(str(path)), None, "last") as source:
         errors = [record.error for record in source.each()]
-    assert [(error.code, error.line) for error in errors if error is not None] == [("not-json", 1)]
+    assert [(error.code, error.line, error.where) for error in errors if error is not None] == [("not-json", 1, where)]
+    assert 'the column cursorDiskKV.value in the row "composerData:c1"' in str(errors[0])
+
+
+def test_a_bubble_that_a_session_of_cursors_editor_does_not_name_may_be_unreadable(tmp_path: Path) -> None:
+    first, old = read(database(tmp_path, EDITOR + "UPDATE cursorDiskKV SET value = '{' WHERE key LIKE '%:b9';"))
+    assert first.value["unlistedBubbles"] == ["{"]
+    assert first.warning is not None
+    assert "bubbleId:c1:b9" in first.warning.message
+    assert old.warning is None
+
+
+ZED = """
+CREATE TABLE threads (id TEXT, folder_paths TEXT, data_type TEXT, data BLOB);
+INSERT INTO threads VALUES ('t1', '/p', 'json', '{"version":"0.3.0","messages":[]}');
+"""
 
 
 def test_a_thread_of_zed_is_json_that_may_be_packed(tmp_path: Path) -> None:
@@ -159,6 +208,35 @@ def test_a_session_of_hermes_agent_has_its_active_messages(tmp_path: Path) -> No
     assert (session["started_at"], asked["content"]) == (7.5, [{"type": "text", "text": "Hi."}])
     assert (answered["content"], answered["tool_calls"]) == ("Yo.", [{"id": "c1"}])
     assert [message["content"] for message in session["inactive_messages"]] == ["Rewound."]
+
+
+@pytest.mark.parametrize("active", ["UPDATE messages SET active = NULL;", "ALTER TABLE messages DROP COLUMN active;"])
+def test_a_message_of_hermes_agent_without_a_mark_is_active(active: str, tmp_path: Path) -> None:
+    [session] = (record.value for record in read(database(tmp_path, HERMES + active)))
+    assert (len(session["messages"]), "inactive_messages" in session) == (3, False)
+
+
+def test_an_empty_string_of_hermes_agent_means_no_calls(tmp_path: Path) -> None:
+    path = database(tmp_path, HERMES + "UPDATE messages SET tool_calls = '';")
+    with inputs.opened(str(path)) as source:
+        [document] = source
+    assert isinstance(document, Document)
+    assert [message.role for message in document.lift().messages] == ["user", "assistant"]
+
+
+@pytest.mark.parametrize("text", ["char(0) || 'json:['", "char(0) || 'json:'"])
+def test_a_content_of_hermes_agent_that_cannot_be_read_is_a_text(text: str, tmp_path: Path) -> None:
+    [record] = read(database(tmp_path, f"{HERMES} UPDATE messages SET content = {text} WHERE id = 1;"))
+    assert record.value["messages"][0]["content"].startswith("\0json:")
+
+
+def test_an_inactive_message_of_hermes_agent_may_be_unreadable(tmp_path: Path) -> None:
+    path = database(tmp_path, HERMES + "UPDATE messages SET tool_calls = '[' WHERE id = 2;")
+    with inputs.opened(str(path)) as source:
+        [document] = source
+    assert isinstance(document, Document)
+    assert len(document.lift().messages) == 2
+    assert [finding.code for finding in document.notes] == ["not-json"]
 
 
 LLM = """
@@ -234,6 +312,13 @@ def test_a_conversation_of_llm_has_the_turns_of_older_and_newer_versions(tmp_pat
     assert incomplete[0]["id"] == "r3"
 
 
+def test_what_is_no_text_of_an_instruction_of_llm_is_kept(tmp_path: Path) -> None:
+    part = """INSERT INTO parts VALUES ('m0', 1, 'attachment', NULL, '{"attachment":{"id":"a"}}');"""
+    both, _ = (record.value for record in read(database(tmp_path, LLM + NEWER + part)))
+    file = {"type": "attachment", "attachment": {"id": "a", "type": "image/png", "content": "aGk="}}
+    assert (both[1]["system"], both[1]["system_message"]) == ("Be brief.", {"parts": [file]})
+
+
 def test_messages_of_llm_that_follow_each_other_are_read_once(tmp_path: Path) -> None:
     script = f"{LLM}{NEWER}UPDATE messages SET parent_hash = 'm4' WHERE hash = 'm0';"
     _, turn = next(iter(read(database(tmp_path, script)))).value
@@ -278,8 +363,28 @@ def test_the_conversations_in_a_database_of_kiro_are_transcripts(script: str, tm
 def test_an_earlier_state_of_a_conversation_of_kiro_is_kept_unless_the_latest_has_its_messages(tmp_path: Path) -> None:
     other = """INSERT INTO conversations_v2 VALUES ('/r', 'k1', '{"conversation_id":"k1","history":[2]}', 1, 1);"""
     first, second = (record.value for record in read(database(tmp_path, KIRO + other)))
-    assert first["otherStates"] == [{"key": "/r", "value": {"conversation_id": "k1", "history": [2]}}]
+    state = {"conversation_id": "k1", "history": [2]}
+    assert first["otherStates"] == [{"key": "/r", "created_at": 1, "updated_at": 1, "value": state}]
+    assert first["otherDirectories"] == [{"key": "/p", "created_at": 1, "updated_at": 2}]
+    assert (first["key"], first["created_at"], first["updated_at"]) == ("/q", 1, 3)
     assert "otherStates" not in second
+
+
+@pytest.mark.parametrize("state", ["", "{", "7"])
+def test_an_earlier_state_of_a_conversation_of_kiro_may_be_unreadable(state: str, tmp_path: Path) -> None:
+    saved = (SAMPLES / "kiro/plain.json").read_text("utf-8")
+    path = database(tmp_path, KIRO)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE conversations_v2 SET value = ?", (saved,))
+        connection.execute("UPDATE conversations_v2 SET value = ? WHERE key = '/p'", (state,))
+    connection.close()
+    with inputs.opened(str(path)) as source:
+        document = next(iter(source))
+        assert isinstance(document, Document)
+        losses = document.convert(dialects.get("anthropic"), Options()).losses
+    assert len(document.lift().messages) == 2
+    assert [loss.level for loss in losses if loss.field == "extras.kiro.otherStates"] == ["content"]
+    assert [finding.code for finding in document.notes] == (["not-json"] if state == "{" else [])
 
 
 def test_an_earlier_state_of_a_conversation_of_kiro_with_a_key_that_the_latest_lacks_is_kept(tmp_path: Path) -> None:
@@ -290,30 +395,103 @@ def test_an_earlier_state_of_a_conversation_of_kiro_with_a_key_that_the_latest_l
     assert [state["value"]["zz"] for state in first["otherStates"]] == [1]
 
 
+SCRIPTS = {
+    "goose": GOOSE,
+    "opencode": OPENCODE,
+    "openclaw": OPENCLAW,
+    "crush": CRUSH,
+    "hermes-agent": HERMES,
+    "llm": LLM + NEWER,
+    "zed": ZED,
+    "kiro": KIRO,
+    "amazon-q": AMAZON_Q,
+    "cursor-editor": EDITOR,
+}
 ROWS_OF_A_SESSION = {
-    "goose": (GOOSE, "sessions messages"),
-    "opencode": (OPENCODE, "session"),
-    "crush": (CRUSH, "sessions messages"),
-    "hermes-agent": (HERMES, "sessions messages"),
-    "llm": (LLM, "responses tool_calls attachments"),
+    "goose": "sessions messages",
+    "opencode": "session message part",
+    "crush": "sessions messages",
+    "hermes-agent": "sessions messages",
+    "llm": "threads turns messages parts tools attachments responses tool_calls",
+    "zed": "threads",
+    "kiro": "conversations_v2",
+    "amazon-q": "conversations",
 }
 """The tables whose rows are objects of a session."""
+READ_OTHERWISE = {
+    "goose": "sessions.id sessions.created_at sessions.extension_data sessions.recipe_json messages.id "
+    "messages.session_id messages.content_json messages.metadata_json messages.timestamp",
+    "opencode": "session.id session.summary_diffs session.permission message.id message.session_id message.data "
+    "message.time_created part.id part.message_id part.session_id part.data",
+    "crush": "sessions.id messages.session_id messages.parts",
+    "hermes-agent": "sessions.id messages.session_id messages.tool_calls messages.active",
+    "llm": "threads.id threads.tip_message_hash turns.id turns.thread_id turns.parent_message_hash "
+    "turns.tip_message_hash turns.schema_id messages.hash messages.parent_hash messages.role parts.message_hash "
+    "parts.position parts.text parts.payload tools.id tools.input_schema attachments.id attachments.content "
+    "responses.id responses.conversation_id responses.options_json tool_calls.response_id tool_calls.arguments",
+    "zed": "threads.id threads.data_type threads.data",
+    "kiro": "conversations_v2.conversation_id conversations_v2.value",
+    "amazon-q": "conversations.value",
+}
+"""Columns that join rows, that have JSON or bytes, and those of which the rest of a row has the fact."""
+JSON_COLUMNS = {
+    "goose": "sessions.extension_data sessions.recipe_json messages.content_json messages.metadata_json",
+    "opencode": "session.permission session.summary_diffs message.data part.data",
+    "openclaw": "transcript_events.event_json",
+    "crush": "messages.parts",
+    "hermes-agent": "messages.tool_calls",
+    "llm": "parts.payload tools.input_schema tool_calls.arguments responses.options_json",
+    "zed": "threads.data",
+    "kiro": "conversations_v2.value",
+    "amazon-q": "conversations.value",
+    "cursor-editor": "cursorDiskKV.value",
+}
+"""The columns with JSON."""
 
 
-@pytest.mark.parametrize(
-    ("script", "table"), [(script, table) for script, tables in ROWS_OF_A_SESSION.values() for table in tables.split()]
-)
-def test_a_column_that_other_versions_of_a_program_have_is_kept(script: str, table: str, tmp_path: Path) -> None:
-    path = database(tmp_path, f"{script} ALTER TABLE {table} ADD COLUMN zz TEXT; UPDATE {table} SET zz = 'new fact';")
-    assert "new fact" in str([record.value for record in read(path)])
+def pairs(columns: dict[str, str]) -> list[tuple[str, str]]:
+    return [(program, name) for program, names in columns.items() for name in names.split()]
 
 
 @pytest.mark.parametrize("program", ROWS_OF_A_SESSION)
-def test_bytes_in_such_a_column_become_base64(program: str, tmp_path: Path) -> None:
-    script, tables = ROWS_OF_A_SESSION[program]
-    for table in tables.split():
-        script += f"ALTER TABLE {table} ADD COLUMN zz BLOB; UPDATE {table} SET zz = x'00ff';"
-    assert "AP8=" in json.dumps([record.value for record in read(database(tmp_path, script))])
+def test_every_column_of_a_row_is_kept(program: str, tmp_path: Path) -> None:
+    """Also a column that other versions of a program have, and one with bytes, which become base64."""
+    tables, number = ROWS_OF_A_SESSION[program].split(), 70_000_000
+    path = database(tmp_path, SCRIPTS[program])
+    with sqlite3.connect(path) as connection:
+        for table in tables:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN zz TEXT")
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN bb BLOB")
+        named = [f"{table}.{row[1]}" for table in tables for row in connection.execute(f"PRAGMA table_info({table})")]
+        planted = {name: number + i for i, name in enumerate(named) if name not in READ_OTHERWISE[program].split()}
+        for name, value in planted.items():
+            table, _, column = name.partition(".")
+            bytes_ = {"bb": str(value).encode()}
+            first = f"(SELECT min(rowid) FROM {table})"  # columns may be unique
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = {first}", (bytes_.get(column, value),))
+    connection.close()
+    values = json.dumps([record.value for record in read(path)])
+    kept = {name: base64.b64encode(str(value).encode()).decode() for name, value in planted.items() if ".bb" in name}
+    assert [name for name, value in planted.items() if kept.get(name, str(value)) not in values] == []
+
+
+@pytest.mark.parametrize("value", ["", " ", "{", "7", b"\xff"])
+@pytest.mark.parametrize(("program", "name"), pairs(JSON_COLUMNS))
+def test_a_column_without_json_has_no_value_or_is_named(
+    program: str, name: str, value: str | bytes, tmp_path: Path
+) -> None:
+    """Never is it the whole database that is damaged. What is kept as a string is a warning."""
+    table, _, column = name.partition(".")
+    path = database(tmp_path, SCRIPTS[program])
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} IS NOT NULL", (value,))
+    connection.close()
+    records = [record for record in read(path) if record.error or value in ("{", b"\xff")]
+    defects = [record.error or record.warning for record in records]
+    codes = ("not-json", "not-utf8")
+    touched = [error for error in defects if error is not None]
+    assert all(f"the column {name}" in error.message and error.code in codes for error in touched)
+    assert touched or value not in ("{", b"\xff")
 
 
 def test_a_part_without_its_message_is_kept(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ def _session(query: Query, id_: str) -> Any:
     """A session: the columns of its row, and its messages, whose parts are read."""
     [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
     rows = query.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id_)
-    messages = [{**other_columns(one), "parts": query.json(one["parts"])} for one in rows]
+    messages = [{**other_columns(one), "parts": query.json(one, "messages.parts")} for one in rows]
     return {**other_columns(row), "messages": messages}
 
 

@@ -5,25 +5,34 @@ As other readers describe them: docs/formats/cursor.md and src/harness/cursor_de
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column
+from convcli.files.program_databases.query import ProgramDatabase, Query, Row, column, is_blank
 
+_RECORD, _BLOB, _VALUE = "meta.value", "blobs.data", "cursorDiskKV.value"
+_HEADERS = "fullConversationHeadersOnly"
 _LENGTH, _HASH = 2, 32
 """The wire type of Protobuf for bytes, and the size of the id of a blob."""
 
 
-def _record(query: Query) -> dict[str, Any]:
-    """The record of an agent: JSON, usually in hexadecimal digits."""
-    [row] = query.rows("SELECT value FROM meta WHERE key = '0'")
-    value = row["value"]
-    record = query.json(value if value.startswith("{") else bytes.fromhex(value))
-    return record if isinstance(record, dict) else {}
+def _record(query: Query) -> Row:
+    """The record of an agent: JSON, usually in hexadecimal digits. Raises ContentError that names it if it is none."""
+    row: Row = next(query.rows("SELECT key, value FROM meta WHERE key = '0'"), {"key": "0"})
+    value = row.get("value")
+    if isinstance(value, str) and not is_blank(value) and not value.startswith("{"):
+        try:
+            row["value"] = bytes.fromhex(value)
+        except ValueError:
+            raise query.wrong(row, _RECORD, "is neither JSON nor hexadecimal digits") from None
+    record = query.object(row, _RECORD)
+    if not isinstance(record.get("agentId"), str):
+        raise query.wrong(row, _RECORD, "does not name the agent by a string", where="/agentId")
+    return record
 
 
 def _ids_of_agent(query: Query) -> list[Any]:
-    return [_record(query).get("agentId")]
+    return [_record(query)["agentId"]]
 
 
 def _session_of_agent(query: Query, id_: str) -> Any:
@@ -32,21 +41,22 @@ def _session_of_agent(query: Query, id_: str) -> Any:
     The root names the messages in order; others are those of earlier states. Without a root, the order is that in which
     they were stored."""
     record = _record(query)
-    rows = query.rows("SELECT id, data FROM blobs ORDER BY rowid")
-    blobs = {row["id"]: row["data"] for row in rows if "data" in row}
-    root = blobs.get(str(record.get("latestRootBlobId")))
-    ids = [id_ for id_ in (_blob_ids(root) if isinstance(root, bytes) else ()) if id_ in blobs]
-    messages, listed = _messages(query, [blobs[id_] for id_ in ids]), set(ids)
-    unlisted = _messages(query, [blob for id_, blob in blobs.items() if id_ not in listed])
+    blobs = {row["id"]: row for row in query.rows("SELECT id, data FROM blobs ORDER BY rowid") if "data" in row}
+    root = blobs.get(str(record.get("latestRootBlobId")), {}).get("data")
+    ids = dict.fromkeys(id_ for id_ in (_blob_ids(root) if isinstance(root, bytes) else ()) if id_ in blobs)
+    texts = {id_: row for id_, row in blobs.items() if row["data"][:1] in ("{", b"{")}
+    listed = [query.object(texts[id_], _BLOB) for id_ in ids if id_ in texts]
+    others = [row for id_, row in texts.items() if id_ not in ids]
+    messages = list(filter(_is_message, listed))
     if not messages:
-        return {**record, "messages": unlisted}
+        return {**record, "messages": list(filter(_is_message, (query.object(row, _BLOB) for row in others)))}
+    unlisted = list(filter(_is_message, (query.optional(row, _BLOB) for row in others)))
     return {**record, "messages": messages, **({"unlistedMessages": unlisted} if unlisted else {})}
 
 
-def _messages(query: Query, blobs: Iterable[Any]) -> list[Any]:
-    """Returns the blobs that are JSON of a message; others are the state of the agent."""
-    texts = [blob for blob in blobs if blob[:1] in ("{", b"{")]
-    return [message for text in texts if "role" in (message := query.json(text))]
+def _is_message(value: Any) -> bool:
+    """True unless it is the state of the agent. What cannot be read may be a message."""
+    return not isinstance(value, dict) or "role" in value
 
 
 def _blob_ids(data: bytes) -> list[str]:
@@ -95,17 +105,37 @@ WHERE key > 'composerData:' AND key < 'composerData;' AND (
 def _session_of_editor(query: Query, id_: str) -> Any:
     """A session of the editor, with its bubbles in order. Older versions stored them in the session; then those stored
     apart are others, unless they repeat one of these."""
-    [row] = query.rows("SELECT value FROM cursorDiskKV WHERE key = ?", f"composerData:{id_}")
-    composer = query.json(row["value"])
-    conversation = composer.get("conversation") or []
-    order = {header.get("bubbleId"): n for n, header in enumerate(composer.get("fullConversationHeadersOnly") or ())}
-    statement = "SELECT value FROM cursorDiskKV WHERE key > ? AND key < ? ORDER BY rowid"
-    values = query.rows(statement, f"bubbleId:{id_}:", f"bubbleId:{id_};")
-    bubbles = [bubble for row in values if "value" in row and (bubble := query.json(row["value"])) not in conversation]
-    kept = [one for one in bubbles if not conversation and (not order or one.get("bubbleId") in order)]
-    unlisted = [one for one in bubbles if conversation or (order and one.get("bubbleId") not in order)]
-    shown = {} if conversation else {"bubbles": sorted(kept, key=lambda one: order.get(one.get("bubbleId"), 0))}
-    return {**composer, **shown, **({"unlistedBubbles": unlisted} if unlisted else {})}
+    row = next(query.rows("SELECT key, value FROM cursorDiskKV WHERE key = ?", f"composerData:{id_}"))
+    composer = query.object(row, _VALUE)
+    headers, conversation = (_objects(query, row, composer, key) for key in (_HEADERS, "conversation"))
+    order = {header.get("bubbleId"): n for n, header in enumerate(headers)}
+    statement = "SELECT key, value FROM cursorDiskKV WHERE key > ? AND key < ? ORDER BY rowid"
+    rows = [row for row in query.rows(statement, f"bubbleId:{id_}:", f"bubbleId:{id_};") if "value" in row]
+    if conversation:
+        unlisted = [bubble for row in rows if (bubble := query.optional(row, _VALUE)) not in conversation]
+        return {**composer, **({"unlistedBubbles": unlisted} if unlisted else {})}
+    bubbles = [_bubble(query, row, order) for row in rows]
+    kept = [one for one in bubbles if isinstance(one, dict) and (not order or one.get("bubbleId") in order)]
+    unlisted = [one for one in bubbles if one not in kept]
+    shown = sorted(kept, key=lambda one: order.get(one.get("bubbleId"), 0))
+    return {**composer, "bubbles": shown, **({"unlistedBubbles": unlisted} if unlisted else {})}
+
+
+def _objects(query: Query, row: Row, composer: Row, key: str) -> list[Row]:
+    """The objects of a list. Raises ContentError that names what is none."""
+    items = composer.get(key) or []
+    if not isinstance(items, list):
+        raise query.wrong(row, _VALUE, "has a wrong type: this is no list", where=f"/{key}")
+    wrong = next((i for i, item in enumerate(items) if not isinstance(item, dict)), None)
+    if wrong is not None:
+        raise query.wrong(row, _VALUE, "has a wrong type: this is no object", where=f"/{key}/{wrong}")
+    return items
+
+
+def _bubble(query: Query, row: Row, order: Container[Any]) -> Any:
+    """A bubble. One that the session does not name may be no JSON."""
+    is_named = not order or row["key"].rpartition(":")[2] in order
+    return query.object(row, _VALUE) if is_named else query.optional(row, _VALUE)
 
 
 OF_AGENT = ProgramDatabase(("blobs", "meta"), _ids_of_agent, _session_of_agent)

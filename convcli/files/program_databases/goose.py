@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
+from convcli.files.program_databases.query import ProgramDatabase, Query, Row, column, other_columns
 
 _MESSAGE = {
     "message_id": "id",
@@ -20,7 +20,7 @@ _ROW = ("id", "session_id", "timestamp")
 def _session(query: Query, id_: str) -> Any:
     """A session as `goose session export --format json` prints it."""
     [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
-    session = other_columns({_bare(name): _value(query, name, value) for name, value in row.items()})
+    session = other_columns({_bare(name): _value(query, row, name) for name in row})
     statement = "SELECT * FROM messages WHERE session_id = ? ORDER BY created_timestamp, id"
     return {**session, "conversation": [_message(query, row) for row in query.rows(statement, id_)]}
 
@@ -29,17 +29,20 @@ def _bare(name: str) -> str:
     return name.removesuffix("_json")
 
 
-def _value(query: Query, name: str, value: Any) -> Any:
+def _value(query: Query, row: Row, name: str) -> Any:
+    value = row[name]
     if name.endswith("_json") or name == "extension_data":
-        return query.json(value)
+        return query.optional(row, f"sessions.{name}")
     if name.endswith("_at") and isinstance(value, str):
         return value if "T" in value else f"{value.replace(' ', 'T')}Z"
-    return bool(value) if name == "user_set_name" else value
+    return bool(value) if name == "user_set_name" and value in (0, 1) else value
 
 
-def _message(query: Query, row: dict[str, Any]) -> Any:
-    read = {name: query.json(row[name]) if name.endswith("_json") else row[name] for name in _MESSAGE if name in row}
-    return {_MESSAGE[name]: value for name, value in read.items()} | other_columns(row, *_MESSAGE, *_ROW)
+def _message(query: Query, row: Row) -> Any:
+    read = {**row, "content_json": query.json(row, "messages.content_json")}
+    read["metadata_json"] = query.optional(row, "messages.metadata_json")
+    message = {key: read[name] for name, key in _MESSAGE.items() if read.get(name) is not None}
+    return message | other_columns(row, *_MESSAGE, *_ROW)
 
 
 DATABASE = ProgramDatabase(("sessions", "messages"), column("SELECT id FROM sessions ORDER BY rowid"), _session)

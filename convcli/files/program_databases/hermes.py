@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
+from convcli.files.program_databases.query import ProgramDatabase, Query, Row, column, is_blank, other_columns
 
 _CONTENT = "\0json:"
 """The begin of a content that is JSON, not text."""
 
 
 def _session(query: Query, id_: str) -> Any:
-    """A session as `hermes sessions export` prints it. Messages that were rewound or compacted are apart."""
+    """A session as `hermes sessions export` prints it. Messages that were rewound or compacted are apart.
+
+    Null means active: the program sets it when it starts."""
     [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
     rows = list(query.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", id_))
-    active = [_message(query, one) for one in rows if one.get("active") == 1]
-    inactive = [_message(query, one) for one in rows if one.get("active") != 1]
+    active = [_message(query, one, query.json) for one in rows if one.get("active", 1) == 1]
+    inactive = [_message(query, one, query.optional) for one in rows if one.get("active", 1) != 1]
     return {**other_columns(row), "messages": active, **({"inactive_messages": inactive} if inactive else {})}
 
 
-def _message(query: Query, row: dict[str, Any]) -> Any:
-    content, calls = row.get("content"), row.get("tool_calls")
+def _message(query: Query, row: Row, read: Callable[[Row, str], Any]) -> Any:
+    """A message. The program takes an empty string for no calls, and a content that it cannot read for a text."""
+    content, message = row.get("content"), dict(row)
     if isinstance(content, str) and content.startswith(_CONTENT):
-        row["content"] = query.json(content.removeprefix(_CONTENT))
-    return other_columns(row if calls is None else {**row, "tool_calls": query.json(calls)})
+        value = query.optional({**row, "content": content.removeprefix(_CONTENT)}, "messages.content")
+        message["content"] = value if isinstance(value, dict | list) else content
+    if not is_blank(row.get("tool_calls")):
+        message["tool_calls"] = read(row, "messages.tool_calls")
+    return other_columns(message)
 
 
 DATABASE = ProgramDatabase(

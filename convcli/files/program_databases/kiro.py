@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column
+from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
 
+_TABLE = "conversations_v2"
 _IDS = "SELECT conversation_id AS id FROM conversations_v2 GROUP BY conversation_id ORDER BY MIN(rowid)"
 
 
 def _session(query: Query, id_: str) -> Any:
-    """A conversation as `/save` writes it: the latest state of it in any directory. Other states with messages that the
-    latest lacks come with their directory."""
-    statement = "SELECT key, value FROM conversations_v2 WHERE conversation_id = ? ORDER BY updated_at DESC"
-    states = [(row.get("key"), query.json(row["value"])) for row in query.rows(statement, id_)]
-    latest = states[0][1]
-    if not isinstance(latest, dict):
-        return latest
-    others = [{"key": key, "value": value} for key, value in states[1:] if not _begins(value, latest)]
-    return {**latest, "otherStates": others} if others else latest
+    """A conversation as `/save` writes it, with its directory and times: the latest state of it in any directory. Other
+    states have messages that the latest lacks, and other directories none."""
+    statement = "SELECT * FROM conversations_v2 WHERE conversation_id = ? ORDER BY updated_at DESC"
+    newest, *older = query.rows(statement, id_)
+    latest = query.object(newest, f"{_TABLE}.value")
+    states, directories = list[Any](), list[Any]()
+    for row in older:
+        value, about = query.optional(row, f"{_TABLE}.value"), other_columns(row, "conversation_id", "value")
+        if _begins(value, latest):
+            directories.append(about)
+        else:
+            states.append({**about, "value": value})
+    others = {"otherStates": states, "otherDirectories": directories}
+    about = other_columns(newest, "conversation_id", "value")
+    return {**about, **latest, **{key: each for key, each in others.items() if each}}
 
 
 def _begins(state: Any, latest: Any) -> bool:
@@ -30,8 +37,8 @@ def _begins(state: Any, latest: Any) -> bool:
 
 def _session_of_amazon_q(query: Query, id_: str) -> Any:
     """The conversation of a directory."""
-    [row] = query.rows("SELECT value FROM conversations WHERE key = ?", id_)
-    return query.json(row["value"])
+    [row] = query.rows("SELECT * FROM conversations WHERE key = ?", id_)
+    return {**other_columns(row, "value"), **query.object(row, "conversations.value")}
 
 
 DATABASE = ProgramDatabase(("conversations_v2",), column(_IDS), _session)

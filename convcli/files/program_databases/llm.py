@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
-from convcli.files.program_databases.query import ProgramDatabase, Query, column, other_columns
+from convcli.files.program_databases.query import ProgramDatabase, Query, Row, column, is_blank, other_columns
 from convcli.model.document import Rows
 
 _TURNS = """
@@ -21,6 +21,12 @@ WITH RECURSIVE chain(hash) AS (
 )
 SELECT messages.* FROM messages JOIN chain USING (hash)
 """
+_THREAD = "SELECT * FROM threads WHERE id = ?"
+_ROW_OF_THREAD, _ROW_OF_PART = (
+    ("id", "name", "tip_message_hash"),
+    ("id", "message_hash", "position", "tool_name", "payload"),
+)
+"""Columns of a thread and of a part that are read, that say where it belongs, or that repeat its payload."""
 _JSON = ("prompt_json", "options_json", "response_json", "schema_json", "token_details", "provider_metadata")
 _OLD = """
 SELECT responses.*, conversations.name AS conversation_name, conversations.model AS conversation_model
@@ -35,27 +41,34 @@ def _session(query: Query, id_: str) -> Any:
     turns = list(query.rows(_TURNS, id_)) if "turns" in tables else []
     stored = {row["hash"]: row for row in query.rows(_CHAINS, id_)} if turns else {}
     rows = {row["id"]: _turn(query, row, stored) for row in turns}
+    thread = [other_columns(one, *_ROW_OF_THREAD) for one in query.rows(_THREAD, id_)] if turns else []
+    if thread and thread[0]:
+        rows[turns[0]["id"]]["thread"] = thread[0]
     older = list(query.rows(_OLD, id_)) if "responses" in tables else []
     rows |= {row["id"]: _response(query, row, tables) for row in older if row["id"] not in rows}
     return Rows([rows[key] for key in sorted(rows)])
 
 
-def _turn(query: Query, row: dict[str, Any], stored: dict[str, Any]) -> Any:
+def _turn(query: Query, row: Row, stored: dict[str, Row]) -> Any:
     """A turn, with the messages since the answer before it, and the instruction."""
     parent, tip = row.pop("parent_message_hash", None), row.pop("tip_message_hash", None)
     before, new = list(_chain(parent, stored)), list(_chain(tip, stored))
     asked = list(takewhile(lambda message: message["role"] in ("user", "tool"), before))
     answered = takewhile(lambda message: message["hash"] != parent, new)
     system = before[-1] if before and before[-1]["role"] == "system" else None
-    parts = [] if system is None else _parts(query, system["hash"])
+    instruction = {} if system is None else _message(query, system)
+    parts = instruction.pop("parts", [])
     messages = [_message(query, one) for one in (*reversed(asked), *reversed(list(answered)))]
     tools = query.rows("SELECT tools.* FROM turn_tools JOIN tools ON tools.id = tool_id WHERE turn_id = ?", row["id"])
-    native = {"conversation_id": row.pop("thread_id"), **_read(query, row)}
+    native = {"conversation_id": row.pop("thread_id"), **_read(query, row, "turns")}
     native |= {"system": "".join(part.get("text", "") for part in parts)} if parts else {}
+    unread = [part for part in parts if part.keys() != {"type", "text"}]
+    others = {**other_columns(instruction, "role"), **({"parts": unread} if unread else {})}
+    native |= {"system_message": others} if others else {}
     return {**native, "tools": [_tool(query, tool) for tool in tools], "messages": messages}
 
 
-def _chain(tip: Any, stored: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _chain(tip: Any, stored: dict[str, Row]) -> Iterator[Row]:
     """Yields a message and those before it, the last first. In a damaged database they can form a circle."""
     passed = set[Any]()
     while tip in stored and tip not in passed:
@@ -64,22 +77,23 @@ def _chain(tip: Any, stored: dict[str, Any]) -> Iterator[dict[str, Any]]:
         tip = stored[tip].get("parent_hash")
 
 
-def _message(query: Query, row: dict[str, Any]) -> Any:
-    kept = {key: value for key, value in _read(query, row).items() if key in ("role", "provider_metadata")}
+def _message(query: Query, row: Row) -> Any:
+    kept = other_columns(_read(query, row, "messages"), "hash", "parent_hash")
     return {**kept, "parts": _parts(query, row["hash"])}
 
 
 def _parts(query: Query, hash_: str) -> list[Any]:
     """The parts of a message, with the fragments and files that they name."""
-    rows = query.rows("SELECT type, text, payload FROM parts WHERE message_hash = ? ORDER BY position", hash_)
-    return [_part(query, row, query.json(row.pop("payload", "{}"))) for row in rows]
+    rows = query.rows("SELECT * FROM parts WHERE message_hash = ? ORDER BY position", hash_)
+    return [_part(query, row) for row in rows]
 
 
-def _part(query: Query, row: dict[str, Any], payload: dict[str, Any]) -> Any:
+def _part(query: Query, row: Row) -> Any:
+    payload = {} if is_blank(row.get("payload")) else query.object(row, "parts.payload")
     pieces = payload.pop("text_ref", ())
     if pieces:
         row["text"] = "".join(piece.get("literal") or _fragment(query, piece.get("fragment")) for piece in pieces)
-    part = {**row, **payload}
+    part = {**other_columns(row, *_ROW_OF_PART), **payload}
     if "attachment" in part:
         part["attachment"] = _file(query, part["attachment"])
     if "attachments" in part:
@@ -91,18 +105,20 @@ def _fragment(query: Query, id_: Any) -> str:
     return "".join(row["content"] for row in query.rows("SELECT content FROM fragments WHERE id = ?", id_))
 
 
-def _file(query: Query, named: dict[str, Any]) -> Any:
+def _file(query: Query, named: Row) -> Any:
     """An attachment, with its content in base64."""
     rows = query.rows("SELECT * FROM attachments WHERE id = ?", named.get("id"))
     return next(map(other_columns, rows), named)
 
 
-def _tool(query: Query, row: dict[str, Any]) -> Any:
-    return {**other_columns(row), "input_schema": query.json(row.get("input_schema") or "{}")}
+def _tool(query: Query, row: Row) -> Any:
+    return {**other_columns(row), "input_schema": query.optional(row, "tools.input_schema") or {}}
 
 
-def _read(query: Query, row: dict[str, Any]) -> dict[str, Any]:
-    return other_columns({key: query.json(value) if key in _JSON else value for key, value in row.items()})
+def _read(query: Query, row: Row, table: str) -> Row:
+    """The columns of a row. The program takes an empty string for no value."""
+    read = {key: query.optional(row, f"{table}.{key}") if key in _JSON else value for key, value in row.items()}
+    return other_columns({key: value for key, value in read.items() if value is not None})
 
 
 _RELATED = {
@@ -119,19 +135,19 @@ _RELATED = {
 """What belongs to a response of an older version, by the table that relates it. Not each version has each table."""
 
 
-def _response(query: Query, row: dict[str, Any], tables: set[str]) -> Any:
+def _response(query: Query, row: Row, tables: set[str]) -> Any:
     """A turn as older versions stored it."""
-    related: dict[str, list[dict[str, Any]]] = {
+    related: dict[str, list[Row]] = {
         table: list(map(other_columns, query.rows(statement, row["id"]))) if table in tables else []
         for table, statement in _RELATED.items()
     }
     related["tools"] = [_tool(query, tool) for tool in related.pop("tool_responses")]
     related["attachments"] = related.pop("prompt_attachments")
     for call in related["tool_calls"]:
-        call["arguments"] = query.json(call.get("arguments") or "{}")
+        call["arguments"] = query.optional(call, "tool_calls.arguments") or {}
     for one in (*related["tool_calls"], *related["tool_results"]):
         one.pop("response_id", None)
-    return {**_read(query, row), **{key: value for key, value in related.items() if value}}
+    return {**_read(query, row, "responses"), **{key: value for key, value in related.items() if value}}
 
 
 _OLD_IDS = "SELECT DISTINCT conversation_id AS id FROM responses"

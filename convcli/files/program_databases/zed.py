@@ -10,8 +10,9 @@ from convcli.files.program_databases.query import ProgramDatabase, Query, column
 def _session(query: Query, id_: str) -> Any:
     """A thread, with the columns that it does not repeat."""
     [row] = query.rows("SELECT * FROM threads WHERE id = ?", id_)
-    data = row["data"]
-    thread = query.json(query.unpacked(data) if row["data_type"] == "zstd" else data)
+    if row.get("data_type") == "zstd":
+        row["data"] = query.unpacked(row["data"])
+    thread = query.object(row, "threads.data")
     return {**other_columns(row, "summary", "updated_at", "data_type", "data"), **thread}
 
 
