@@ -100,7 +100,7 @@ def _lift_directory(document: Native, transcript: Transcript, context: LiftConte
     stated = [(("history", i, *CWD), _directory_of(pair)) for i, pair in enumerate(document["history"])]
     path, transcript.cwd = next((one for one in (*stated, (("key",), of_row)) if one[1]), ((), None))
     if transcript.cwd and path[:2] != ("history", 0):
-        context.origin.routes["cwd",] = path
+        context.origin.routes["history", 0, *CWD] = path
     if of_row == transcript.cwd:
         transcript.extras = drop_extra_keys(transcript.extras, NAME, "key")
 

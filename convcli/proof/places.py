@@ -108,7 +108,7 @@ class Places:
 
         `present`: a field that the table does not have gets a path of its own only if the document has it.
         """
-        if self._routes and (*place, field) in self._routes:
+        if self._routes and "." in field and (*place, field) in self._routes:
             return (*place, field)
         way = self._ways.get(field) or (None if present else self._unstated.get(field))
         if way is not None:
@@ -163,10 +163,10 @@ class Places:
             return named
         if "extras" in self._table and not self._source.owns(dialect):
             return (*place, "extras", dialect, key)
-        if not self._source.owns(dialect):
-            return self._of_answer(key, place) or place
         if not present:
             return place
+        if not self._source.owns(dialect):
+            return self._of_answer(key, place) or place
         steps = self._table.get(f"extras.{key}")
         return self._key(dialect, key, place) if steps is None else self.climb(place, steps)
 
