@@ -19,7 +19,7 @@ from typing import Any
 from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, get_extras, make_extras, omit, together, without_empty
+from convcli.kit.objects import Native, get_extras, make_extras, omit, together, without_nulls
 from convcli.kit.supported import TEXTS, fields
 from convcli.kit.values import paths
 from convcli.model.branches import active
@@ -44,7 +44,7 @@ USUAL = {"type": ERRORED, "error": {"type": "error", "error": {"type": "api_erro
 def lift(document: Any) -> Transcript:
     """Returns what surrounds the request or the response, or the whole of a result without a response."""
     context = LiftContext(NAME, document, node_path=())
-    outer, rest = without_empty(document, "custom_id", "params"), {}
+    outer, rest = without_nulls(omit(document, "custom_id", "params")), {}
     if "params" in document:
         context.origin.form = REQUEST
     else:

@@ -20,7 +20,7 @@ from typing import Any
 from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, as_object, get_extras, has_content, make_extras, omit, together, without_empty
+from convcli.kit.objects import Native, as_object, get_extras, make_extras, omit, together, without_nulls
 from convcli.kit.supported import TEXTS
 from convcli.kit.values import paths
 from convcli.model.dialect import BodyForm, Dialect, Options
@@ -41,7 +41,7 @@ def lift(document: Any) -> Transcript:
     """Reads what surrounds the body; the whole line if it has no answer."""
     context = LiftContext(NAME, document, node_path=())
     context.origin.form = _form(document)
-    outer = without_empty(document, "custom_id")
+    outer = without_nulls(omit(document, "custom_id"))
     if "body" in document:
         outer = omit(outer, "body", "method")
         if outer.get("url") == URLS[CHAT]:
@@ -54,8 +54,8 @@ def lift(document: Any) -> Transcript:
         response = omit(document["response"], "body")
         if response.get("status_code") == ANSWERED:
             del response["status_code"]
-        outer["response"] = without_empty(response)
-    extra = without_empty(outer)
+        outer["response"] = without_nulls(response)
+    extra = {key: value for key, value in outer.items() if value or key not in ("response", "error")}
     return context.transcript(id=document["custom_id"], extras=make_extras(NAME, extra))
 
 
@@ -77,7 +77,7 @@ def _lift_failure(document: Native, outer: Native, context: LiftContext) -> Nati
     context.add(message, place)
     if place == ("error",):
         read_keys = {"message"} if isinstance(text, str) else set[str]()
-        outer["error"] = {key: error[key] for key in error if key not in read_keys and has_content(error[key])}
+        outer["error"] = {key: error[key] for key in error if key not in read_keys and error[key] is not None}
     return outer
 
 

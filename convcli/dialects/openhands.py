@@ -18,7 +18,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, except_keys, get_extras, make_extras, omit
+from convcli.kit.objects import Native, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
 from convcli.kit.supported import fields
@@ -45,6 +45,8 @@ SOURCES = {SYSTEM: "agent", ACTION: "agent", OBSERVATION: "environment", ERROR: 
 """The default source of each event kind."""
 EVENT = Envelope("id=id timestamp=created_at source kind=")
 ROLES = ("user", "assistant", "system")
+LISTS = ("thought", "thinking_blocks")
+"""Lists that the program writes in each action, most of them empty."""
 
 
 def lift(document: Any) -> Transcript:
@@ -108,9 +110,8 @@ class _OpenHandsReader:
         call.arguments, call.raw_arguments = read_arguments(native["arguments"])
         rest = omit(native, "id", "name", "arguments")
         repeated = {"tool_name": native["name"], "tool_call_id": native["id"]}
-        other_keys = {
-            key: value for key, value in row.items() if key not in ("tool_call", "kind") and value not in (None, [])
-        }
+        empty = [key for key in LISTS if row.get(key) == []]
+        other_keys = without_nulls(omit(row, "tool_call", "kind", *empty))
         other_keys = {key: value for key, value in other_keys.items() if repeated.get(key) != value}
         other_keys |= {"tool_call": rest} if any(value is not None for value in rest.values()) else {}
         if self.response is None or row.get("llm_response_id") != self.response:

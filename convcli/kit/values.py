@@ -192,11 +192,10 @@ def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[d
         if name is not None and is_count(value):
             usage[name] = int(value)
         elif isinstance(value, dict):
-            inner, left = take_counts(
-                value, {path[1:]: inside for path, inside in table.items() if path[0] == key and path[1:]}
-            )
+            within = {path[1:]: inside for path, inside in table.items() if path[0] == key and path[1:]}
+            inner, left = take_counts(value, within)
             usage |= inner
-            rest |= {key: left} if left else {}
+            rest |= {key: left} if left or not within else {}
         elif value is not None:
             rest[key] = value
     if len(rest) > 1:

@@ -6,7 +6,9 @@ transcript can be stored: it passes the schema of the intermediate format.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from importlib import resources
 from random import Random
 from typing import Any
 
@@ -70,6 +72,34 @@ def _longer(document: Any, path: Path, value: list[Any], planted: Any, random: R
     if isinstance(value, Rows):
         return Rows(items, [*range(1, len(items) + 1)], value.companion), (index,)
     return (with_value(document, path, with_items(value, items)) if path else items), (*path, index)
+
+
+EMPTY: tuple[Any, ...] = ("", [], {})
+PAGE = resources.files("convcli.pages").joinpath("losses.md").read_text("utf-8")
+ABSENT = frozenset(re.findall(r"[\w-]+", PAGE.partition("in some objects of ")[2].partition(":")[0])) - {"and"}
+"""The dialects that read an empty value as null in some objects, as the page about losses names them."""
+
+
+def kept_empty(name: str) -> dict[tuple[Path, frozenset[str]], list[bool]]:
+    """Returns for each object of the samples, by its path without indexes and its keys, which empty values of an
+    unknown key are kept; without those that the schema does not allow."""
+    dialect, kept = dialects.get(name), dict[tuple[Path, frozenset[str]], list[bool]]()
+    small = (sample.document for sample in samples_of(name) if len(dumped(sample.document)) <= LARGE)
+    for document in small:
+        for path, value in ((path, value) for path, value in nodes(document) if isinstance(value, dict)):
+            place = tuple("*" if isinstance(step, int) else step for step in path), frozenset(value)
+            if place not in kept:
+                edited = (with_value(document, (*path, "zzq"), empty) for empty in EMPTY)
+                allowed = [one for one in edited if schemas.accepts(name, one)]
+                kept[place] = ['"zzq"' in json.dumps(facts(answers.lift(one, dialect))) for one in allowed]
+    return kept
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_empty_value_of_an_unknown_key_is_kept_where_the_page_does_not_say_otherwise(name: str) -> None:
+    kept = kept_empty(name)
+    assert [path for path, values in kept.items() if len(set(values)) > 1] == []
+    assert not all(map(all, kept.values())) if name in ABSENT else all(map(all, kept.values()))
 
 
 @pytest.mark.parametrize("name", names())

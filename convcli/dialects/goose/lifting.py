@@ -185,7 +185,7 @@ def _lift_shown(block: Native) -> Part | None:
 
 
 def _lift_thinking(block: Native, provider: str | None, _: LiftContext) -> Part:
-    rest = {key: value for key, value in block.items() if key not in ("type", "thinking") and value not in (None, "")}
+    rest = without_nulls(omit(block, "type", "thinking", *["signature"] * (block.get("signature") == "")))
     signature = rest.pop("signature", None) if provider in SIGNERS else None
     metadata = {"signature": signature} if signature is not None else None
     return Reasoning(block["thinking"], metadata=metadata, extras=make_extras(NAME, rest))

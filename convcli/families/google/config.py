@@ -123,7 +123,9 @@ def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
     if isinstance(calling.get("mode"), int):
         calling = {**calling, "mode": mode_of(calling) or calling["mode"]}
     choice = nearest_choice(calling)
-    stated = {key: inner for key, inner in calling.items() if inner not in (None, [])}
+    stated = {
+        key: one for key, one in calling.items() if one is not None and (key, one) != ("allowedFunctionNames", [])
+    }
     if choice is None or _write_calling(choice) != stated:
         other_keys["functionCallingConfig"] = calling
     return choice, TOOL_CONFIG.ordered(other_keys)
