@@ -9,6 +9,7 @@ Quirks
 - `system_prompt` of the session is the instruction.
 - The program stores the reasoning twice: `reasoning` is shown, `reasoning_content` is sent back.
 - Columns of counts that are zero, and marks of an ordinary message (`active`, `observed`, `compacted`), mean nothing.
+- An empty string in `tool_calls` means no calls, null in `active` an active message.
 - An export has no messages that were rewound or compacted. convcli does not read them from the database either.
 - The dashboard imports sessions (`POST /api/sessions/import`, `{"sessions": [...]}`), and `hermes --resume ID`
   continues one. The program sets a time that is missing.

@@ -7,6 +7,7 @@ Quirks
 - A row is a turn: what the program sent, and the answer. A conversation is the rows of one `conversation_id`.
 - `llm logs --json` has the texts of a turn without their order, and neither content of attachments nor metadata of
   providers. From the database, convcli reads the messages of a turn with their parts, as `messages`.
+- A thread that was forked from another one shares its turns up to the fork.
 - An instruction stands in each row. It is a message where it changes.
 - Fragments are part of the prompt; rows that a version before 0.32 stored have them only in `prompt_fragments`. Without
   `--expand`, an export has 100 characters of each.

@@ -252,7 +252,9 @@ INSERT INTO prompt_attachments VALUES ('r1', 'a', 0);
 INSERT INTO tool_calls VALUES (1, 'r1', 'f', '{"n":1}', 'c1');
 """
 NEWER = """
-CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT);
+CREATE TABLE threads (
+    id TEXT PRIMARY KEY, name TEXT, tip_message_hash TEXT, forked_from TEXT, datetime_utc TEXT
+);
 CREATE TABLE turns (
     id TEXT PRIMARY KEY, thread_id TEXT, parent_message_hash TEXT, tip_message_hash TEXT, schema_id TEXT
 );
@@ -262,7 +264,7 @@ CREATE TABLE fragments (id INTEGER PRIMARY KEY, content TEXT);
 CREATE TABLE schemas (id TEXT PRIMARY KEY, content TEXT);
 CREATE TABLE tools (id INTEGER PRIMARY KEY, name TEXT, input_schema TEXT);
 CREATE TABLE turn_tools (turn_id TEXT, tool_id INTEGER);
-INSERT INTO threads VALUES ('t1', 'Tea'), ('t2', 'Rain');
+INSERT INTO threads (id, name) VALUES ('t1', 'Tea'), ('t2', 'Rain');
 INSERT INTO turns VALUES ('r2', 't1', 'm3', 'm4', NULL), ('r3', 't2', 'm1', 'm9', NULL);
 INSERT INTO messages VALUES ('m0', NULL, 'system'), ('m1', 'm0', 'user'), ('m2', 'm1', 'assistant');
 INSERT INTO messages VALUES ('m3', 'm2', 'user'), ('m4', 'm3', 'assistant');
@@ -317,6 +319,19 @@ def test_what_is_no_text_of_an_instruction_of_llm_is_kept(tmp_path: Path) -> Non
     both, _ = (record.value for record in read(database(tmp_path, LLM + NEWER + part)))
     file = {"type": "attachment", "attachment": {"id": "a", "type": "image/png", "content": "aGk="}}
     assert (both[1]["system"], both[1]["system_message"]) == ("Be brief.", {"parts": [file]})
+
+
+def test_a_thread_of_llm_has_the_turns_before_its_fork(tmp_path: Path) -> None:
+    fork = """
+    INSERT INTO threads (id, name, forked_from) VALUES ('t3', 'Other', 't1');
+    INSERT INTO messages VALUES ('m5', 'm4', 'user'), ('m6', 'm5', 'assistant');
+    INSERT INTO turns VALUES ('r4', 't3', 'm5', 'm6', NULL), ('r5', 't1', 'm5', 'm7', NULL);
+    """
+    threads = [record.value for record in read(database(tmp_path, LLM + NEWER + fork))]
+    assert [[turn["id"] for turn in turns] for turns in threads] == [["r1", "r2", "r5"], ["r3"], ["r2", "r4"]]
+    forked = threads[-1]
+    assert {(turn["conversation_id"], turn["conversation_name"]) for turn in forked} == {("t3", "Other")}
+    assert forked[0]["thread"] == {"forked_from": "t1"}
 
 
 def test_messages_of_llm_that_follow_each_other_are_read_once(tmp_path: Path) -> None:

@@ -9,18 +9,22 @@ from typing import Any
 from convcli.files.program_databases.query import ProgramDatabase, Query, Row, column, is_blank, other_columns
 from convcli.model.document import Rows
 
-_TURNS = """
-SELECT turns.*, threads.name AS conversation_name, schemas.content AS schema_json FROM turns
-LEFT JOIN threads ON threads.id = thread_id LEFT JOIN schemas ON schemas.id = schema_id
-WHERE thread_id = ? ORDER BY turns.id
-"""
-_CHAINS = """
+_CHAIN = """
 WITH RECURSIVE chain(hash) AS (
-    SELECT tip_message_hash FROM turns WHERE thread_id = ?
+    SELECT tip_message_hash FROM turns WHERE thread_id = ?1
     UNION SELECT parent_hash FROM messages JOIN chain USING (hash) WHERE parent_hash IS NOT NULL
 )
-SELECT messages.* FROM messages JOIN chain USING (hash)
 """
+"""The messages of a thread."""
+_TURNS = f"""{_CHAIN}, line(id) AS (
+    SELECT ?1 UNION SELECT forked_from FROM threads JOIN line USING (id) WHERE forked_from IS NOT NULL
+)
+SELECT turns.*, threads.name AS conversation_name, schemas.content AS schema_json FROM turns
+LEFT JOIN threads ON threads.id = ?1 LEFT JOIN schemas ON schemas.id = schema_id
+WHERE thread_id = ?1 OR (thread_id IN line AND turns.tip_message_hash IN chain) ORDER BY turns.id
+"""
+"""The turns of a thread, and those of the threads that it was forked from, up to the fork."""
+_CHAINS = f"{_CHAIN} SELECT messages.* FROM messages JOIN chain USING (hash)"
 _THREAD = "SELECT * FROM threads WHERE id = ?"
 _ROW_OF_THREAD, _ROW_OF_PART = (
     ("id", "name", "tip_message_hash"),
@@ -40,7 +44,7 @@ def _session(query: Query, id_: str) -> Any:
     tables = query.tables()
     turns = list(query.rows(_TURNS, id_)) if "turns" in tables else []
     stored = {row["hash"]: row for row in query.rows(_CHAINS, id_)} if turns else {}
-    rows = {row["id"]: _turn(query, row, stored) for row in turns}
+    rows = {row["id"]: _turn(query, {**row, "thread_id": id_}, stored) for row in turns}
     thread = [other_columns(one, *_ROW_OF_THREAD) for one in query.rows(_THREAD, id_)] if turns else []
     if thread and thread[0]:
         rows[turns[0]["id"]]["thread"] = thread[0]
