@@ -172,21 +172,22 @@ def _response(value: Any, path: Path, transcript: Transcript, dialect: Dialect) 
     if inner.id is not None and inner.messages and inner.messages[0].id not in (None, inner.id):
         rest |= {key: each for key, each in value.items() if each == inner.id}
     chosen, others = _chosen(inner, value)
-    chosen, same = _without_hidden(chosen)
-    rest |= others | {key: value[key] for key in same if key in value}
+    chosen, hidden = _without_hidden(chosen)
+    rest |= others | {key: value.get(key, each) for key, each in hidden.items()}
     answer = _of_transcript(chosen, rest, lambda place: (*path, *place), transcript)
     return answer and replace(answer, routes=dict(_routes(chosen, own, path)))
 
 
-def _without_hidden(transcript: Transcript) -> tuple[Transcript, set[str]]:
-    """The transcript of an answer without the extras that those of its first message would hide, and their keys."""
-    hidden, extras = set[str](), dict(transcript.extras or {})
-    for owner, extra in extras.items():
-        of_message = get_extras(transcript.messages[0].extras, owner) if transcript.messages else {}
-        both = {key for key in extra if key in of_message}
-        lost = {key for key in both if merge({key: extra[key]}, of_message) != merge(of_message, {key: extra[key]})}
-        extras[owner], hidden = omit(extra, *lost), hidden | lost
-    return (replace(transcript, extras=extras), hidden) if hidden else (transcript, hidden)
+def _without_hidden(transcript: Transcript) -> tuple[Transcript, dict[str, Any]]:
+    """The transcript of an answer without the extras that those of its first message would hide, and these extras."""
+    hidden, extras = dict[str, Any](), dict(transcript.extras or {})
+    for owner, extra in extras.items() if transcript.messages else ():
+        of_message = get_extras(transcript.messages[0].extras, owner)
+        pairs = [(key, {key: each}, {key: of_message[key]}) for key, each in extra.items() if key in of_message]
+        lost = [key for key, mine, other in pairs if merge(mine, other) != merge(other, mine)]
+        hidden |= together({key: extra[key] for key in lost})
+        extras[owner] = omit(extra, *lost)
+    return replace(transcript, extras=extras) if hidden else transcript, hidden
 
 
 def _routes(answer: Transcript, dialect: Dialect, path: Path) -> Iterator[tuple[Path, Path]]:

@@ -114,10 +114,11 @@ def _session_of_editor(query: Query, id_: str) -> Any:
     if conversation:
         unlisted = [bubble for row in rows if (bubble := query.optional(row, _VALUE)) not in conversation]
         return {**composer, **({"unlistedBubbles": unlisted} if unlisted else {})}
-    bubbles = [_bubble(query, row, order) for row in rows]
-    kept = [one for one in bubbles if isinstance(one, dict) and (not order or one.get("bubbleId") in order)]
-    unlisted = [one for one in bubbles if one not in kept]
-    shown = sorted(kept, key=lambda one: order.get(one.get("bubbleId"), 0))
+    shown, unlisted = list[Row](), list[Any]()
+    for bubble in (_bubble(query, row, order) for row in rows):
+        is_shown = isinstance(bubble, dict) and (not order or bubble.get("bubbleId") in order)
+        (shown if is_shown else unlisted).append(bubble)
+    shown.sort(key=lambda one: order.get(one.get("bubbleId"), 0))
     return {**composer, "bubbles": shown, **({"unlistedBubbles": unlisted} if unlisted else {})}
 
 
