@@ -212,14 +212,18 @@ class _Session:
         answers: list[tuple[Message, Path]] = []
         natives = item["message"].get("toolCalls") or ()
         states = dict(enumerate(objects_in(item.get(STATES))))
+        ids = {native.get("id") for native in natives}
+        by_id: dict[Any, list[int]] = {}
+        for at, state in reversed(states.items()):
+            by_id.setdefault(_id_of(state), []).append(at)
         for k, native in enumerate(natives):
             call = openai.lift_call(native, self.context)
-            same = (at for at, state in states.items() if native.get("id") == _id_of(state))
-            at = next(
-                same, k if k in states and not any(one.get("id") == _id_of(states[k]) for one in natives) else None
-            )
+            same = by_id.get(native.get("id"))
+            at = same[-1] if same else k if k in states and _id_of(states[k]) not in ids else None
             placed.append((call, ("message", "toolCalls", k)))
             if isinstance(call, ToolCall) and at is not None:
+                if same:
+                    same.pop()
                 answers += self._lift_state(call, states.pop(at), (i, at))
                 self.context.origin.routes[HISTORY, i, "message", "toolCalls", k, "state"] = HISTORY, i, STATES, at
         for at, state in states.items():

@@ -43,24 +43,29 @@ def lift(document: Any) -> Transcript:
     if not name and document[TEXT]:
         turns.add(signatures.text_message("assistant", document[TEXT]), (TEXT,))
     tools: list[ToolDefinition] | None = None
+    has_begun = False
     for key, text in _turns(document[TEXT], FAMILIES[name]) if name else ():
         family, rest = FAMILIES[name], text
         if tools is None:
-            rest, tools = _read_tools(key, text, family, context)
+            is_first = not (has_begun if key == "user" else context.messages)
+            rest, tools = _read_tools(key, text, is_first, family, context)
         if rest.strip():
             _add(family.roles.get(key, key), rest, family, turns)
+        has_begun = has_begun or any(message.role not in INSTRUCTIONS for message in context.messages[-1:])
     return context.transcript(tools=tools, extras=make_extras(NAME, ROW.extra(document)))
 
 
-def _read_tools(key: str, text: str, family: Family, context: LiftContext) -> tuple[str, list[ToolDefinition] | None]:
+def _read_tools(
+    key: str, text: str, is_first: bool, family: Family, context: LiftContext
+) -> tuple[str, list[ToolDefinition] | None]:
     """Returns the text of a turn and the tools in it. They stand in the first turn, in the first of the user, or in a
     turn of their own."""
-    before = [message for message in context.messages if key != "user" or message.role not in INSTRUCTIONS]
     for tools in family.tools:
+        if tools.turn != key or not (tools.is_late or is_first):
+            continue
         section = tools.section
         section = section._replace(head=_without_ends(section.head, family), tail=_without_ends(section.tail, family))
-        read = section.read(text) if tools.turn == key and (tools.is_late or not before) else None
-        if read is not None:
+        if (read := section.read(text)) is not None:
             return read[0], [calls.lift_tool(native, context, (TEXT,)) for native in read[1]]
     return text, None
 
