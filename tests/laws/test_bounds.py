@@ -78,6 +78,8 @@ SHAPES: dict[str, Callable[[int], Transcript]] = {
 }
 TARGETS = ("openai-chat", "anthropic", "gemini", "gemini-cli", "llama-json", "openai-chat-stream")
 """One for each way of writing: messages of one role each, blocks, contents, a session, text, events."""
+WORST = ("parallel calls, answered in reverse", "results at the end")
+"""Shapes that showed each square of a single dialect."""
 SIZES = {("parallel calls, answered in reverse", "gemini-cli"): 2_000} | dict.fromkeys(product(["keys"], TARGETS), 100)
 """Other sizes than 200: where what was once quadratic took longer than all else only from this size on, and where the
 reasons of a larger input are more than those that are remembered, so that only small ones are found again."""
@@ -93,7 +95,10 @@ def test_what_takes_the_square_of_its_size_is_found(power: int, is_found: bool) 
     assert (growth(work, 250) >= MOST) is is_found
 
 
-@pytest.mark.parametrize(("shape", "target"), tiers.few(tiers.crossed(SHAPES, TARGETS, 1), 4))
+PAIRS = [*tiers.crossed(SHAPES, TARGETS, 1), *product(WORST, [name for name in tiers.written() if name not in TARGETS])]
+
+
+@pytest.mark.parametrize(("shape", "target"), tiers.few(PAIRS, 4))
 def test_a_conversion_there_and_back_takes_linear_time(shape: str, target: str) -> None:
     hub, other = dialects.get("intermediate"), dialects.get(target)
 
