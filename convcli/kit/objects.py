@@ -87,8 +87,8 @@ class Keys:
             return None
         extra: Native = {}
         for key in unsaid:
-            value = native[key]
-            if value is None or (value == usual.get(key) and value.__class__ is usual[key].__class__):
+            value, known = native[key], usual.get(key)
+            if value is None or (value == known and value.__class__ is known.__class__):
                 continue
             if value or not self._is_blank(key, value):
                 extra[key] = value

@@ -120,26 +120,28 @@ def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
 
 
 class Repeats:
-    """Values that other rows may repeat: each is taken once, in order, wherever its repetition is."""
+    """Values that other rows may repeat: each is taken once, in order, wherever its repetition is. A value repeats an
+    equal one, and one with an equal `key`."""
 
-    __slots__ = ("_begin", "_later", "_values")
+    __slots__ = ("_begin", "_key", "_later", "_values")
 
-    def __init__(self, values: Sequence[Hashable]) -> None:
-        self._values, self._begin = values, 0
+    def __init__(self, values: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
+        self._values, self._key, self._begin = values, key, 0
         self._later: dict[Hashable, deque[int]] | None = None
-        """The indexes of each value, from the first one that was not repeated in order."""
+        """The indexes of each key, from the first value that was not repeated in order."""
 
-    def take(self, value: Hashable) -> int | None:
+    def take(self, value: Any) -> int | None:
         """Returns the index of the first such value that nothing has repeated yet; None if there is none."""
         if self._later is None:
             index = self._begin
-            if index < len(self._values) and self._values[index] == value:  # most rows
+            following = self._values[index] if index < len(self._values) else None
+            if following is not None and (following == value or self._key(following) == self._key(value)):  # most rows
                 self._begin += 1
                 return index
             self._later = {}
             for later in range(index, len(self._values)):
-                self._later.setdefault(self._values[later], deque()).append(later)
-        indexes = self._later.get(value)
+                self._later.setdefault(self._key(self._values[later]), deque()).append(later)
+        indexes = self._later.get(self._key(value))
         return indexes.popleft() if indexes else None
 
 

@@ -198,7 +198,7 @@ def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[d
             rest |= {key: left} if left or not within else {}
         elif value is not None:
             rest[key] = value
-    if len(rest) > 1:
+    if len(rest) > 1 and any(path[0] in rest for path in table):
         rank = {path[0]: at for at, path in enumerate(table)}
         rest = dict(sorted(rest.items(), key=lambda item: rank.get(item[0], len(table))))
     return usage, rest

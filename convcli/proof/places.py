@@ -222,11 +222,13 @@ class Places:
             node = node[step]
         if not members or not isinstance(node, dict):
             return None
-        is_here = all(self._routes.get((*place, one), (*route, one))[:-1] == route for one in members)
+        routes = self._routes
+        is_here = not routes or all(routes.get((*place, one), (*route, one))[:-1] == route for one in members)
         if is_here and len(node) <= len(members):
             return None
-        known = () if self._routes else node  # a routed key need not be at its own path
-        return None if any(one not in known and self._unsupported((*place, one)) for one in members) else place
+        if not routes and node.keys() >= {*members}:  # a routed key need not be at its own path
+            return place
+        return None if any(self._unsupported((*place, one)) for one in members) else place
 
     def routed(self, place: Path) -> Path:
         """Translates a path in the assembled document to one in the original document."""

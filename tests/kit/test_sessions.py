@@ -77,12 +77,12 @@ def test_rows_of_one_message_are_joined_where_the_first_one_stands() -> None:
 
 
 def test_a_value_is_repeated_as_often_as_it_stands() -> None:
-    repeats = Repeats(["a", "b", "a"])
+    repeats = Repeats(["a", "b", "a"], str.lower)
     assert [repeats.take(value) for value in ("a", "b", "a", "a", "b")] == [0, 1, 2, None, None]
 
 
 def test_a_value_is_repeated_in_any_order() -> None:
-    repeats = Repeats(["a", "b", "c", "b"])
+    repeats = Repeats(["a", "B", "c", "b"], str.lower)
     assert [repeats.take(value) for value in ("a", "c", "d", "b", "b", "b")] == [0, 2, None, 1, 3, None]
 
 

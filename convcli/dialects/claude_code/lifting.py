@@ -165,7 +165,9 @@ class _SessionReader:
         if other_keys or message.extras is not None:
             add_extras(message, NAME, None, row=other_keys)
         for each in self.context.messages[start:]:
-            claim_names(each.parts, NAME, "line")
+            for part in each.parts:
+                if part.extras is not None:  # few have any
+                    claim_names([part], NAME, "line")
         if facts is not None:
             self._later_rows(group, path, start, facts, other_keys)
 
@@ -203,7 +205,7 @@ class _SessionReader:
         """Returns what a row states and neither its message nor most other rows state. `facts` are those of an answer
         with several rows."""
         extra = ROW.lift(row, message, self.usual) or {}
-        if extra.get("isSidechain") is True and row.get(CALLER):
+        if extra and extra.get("isSidechain") is True and row.get(CALLER):
             del extra["isSidechain"]
         parent, logical = row.get("parentUuid"), row.get("logicalParentUuid")
         if parent is not None and parent not in self.by_uuid:
@@ -342,4 +344,4 @@ def _key(row: Native) -> tuple[str, ...] | None:
         return None
     if any(kind_of(block) == "tool_result" for block in content):
         return None
-    return (id_, *(str(row.get(key)) for key in ("agentId", CALLER)))
+    return id_, str(row.get("agentId")), str(row.get(CALLER))

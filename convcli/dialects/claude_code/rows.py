@@ -86,6 +86,8 @@ def row_of(message: Message) -> Native:
 
 def is_aside(message: Message) -> bool:
     """True if the message belongs to the run of a subagent."""
+    if message.extras is None:  # most messages
+        return message.parent_call_id is not None
     return message.parent_call_id is not None or bool(row_of(message).get("isSidechain"))
 
 
@@ -105,9 +107,9 @@ def usual(rows: list[Native]) -> Native:
             values = [value is True for value, caller in zip(values, callers, strict=True) if not caller]
         if values and values.count(values[0]) == len(values):  # most keys
             del values[1:]
-        counts = Counter([value for value in values if value != "" and isinstance(value, (str, bool))])
-        if counts:
-            values_by_key[key] = counts.most_common(1)[0][0]
+        stated = [value for value in values if value != "" and isinstance(value, (str, bool))]
+        if stated:
+            values_by_key[key] = Counter(stated).most_common(1)[0][0] if len(stated) > 1 else stated[0]
     return values_by_key
 
 

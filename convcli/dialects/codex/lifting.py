@@ -54,9 +54,10 @@ class _Reader:
         self.repeats = rows.repeated(self.rows, self.gone)
         self.shown: dict[int, dict[int, str]] = {}
         """The times of the screen events of each item, by row index and event number."""
+        pieces = self.context.origin.pieces
         for i, (item, k) in self.repeats.items():
             row, place = self.rows[i], self.rows[item].place
-            self.context.origin.pieces.setdefault(place, [place]).append((*row.place, "timestamp"))
+            pieces.setdefault(place, [place]).append((*row.place, "timestamp"))
             times = self.shown.setdefault(item, {})
             if row.native["timestamp"] is not None:
                 times[k] = row.native["timestamp"]
@@ -107,17 +108,19 @@ class _Reader:
     def _states_usage(self, row: Row) -> bool:
         """Records the usage that a row states; True if it is the row that `write` would make of that."""
         answer = self.answer
-        usage = None if answer is None or answer.usage is not None else rows.usage_of(row.native)
-        if answer is None or not usage:
+        counts = None if answer is None or answer.usage is not None else rows.counts_of(row.native)
+        if answer is None or not counts:
             return False
-        answer.usage = usage
-        for name, count in usage.items():
-            self.total[name] += count
+        answer.usage = rows.usage_of(counts)
+        for key, count in counts.items():
+            self.total[key] += count
         steps = ("usage",) if "usage" in row.payload else ("info", "last_token_usage")
         self.context.origin.routes[(*self.answer_at, "usage")] = (*row.path, *steps)
         self.items.close()
-        is_usual = row.is_bare and row.native["timestamp"] == answer.created_at
-        return is_usual and exact_json.exact(row.payload, rows.count_row(usage, self.total))
+        if not row.is_bare or row.native["timestamp"] != answer.created_at:
+            return False
+        usual = rows.count_row(counts, self.total)
+        return row.payload == usual and exact_json.exact(row.payload, usual)
 
     def _header(self, row: Row) -> None:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
@@ -164,7 +167,7 @@ class _Reader:
             message.created_at = time
         elif time != message.created_at:
             row_extras = _timed(row_extras, time, message.created_at)
-        if screen_times and any(shown != time for shown in screen_times.values()):
+        if screen_times and {*screen_times.values()} != {time}:
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
             if row_extras or message.extras is not None:
@@ -183,7 +186,9 @@ class _Reader:
             return self.context.messages[-1], 0
         item = _readable(item, kind_of_item) if kind_of_item in READABLE else item
         message, k = self.items.add(item, path)
-        claim_names(message.parts[k:] if k else message.parts, NAME, *rows.ROW_KEYS)
+        for part in message.parts[k:] if k else message.parts:
+            if part.extras is not None:  # few have any
+                claim_names([part], NAME, *rows.ROW_KEYS)
         if k == 0 and message.role == "assistant":
             for field, (stated, _) in self.stated.items():
                 setattr(message, field, stated)

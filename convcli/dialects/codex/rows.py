@@ -43,6 +43,7 @@ USAGE: dict[tuple[str, ...], str] = counts(
     "output_tokens=outputTokens reasoning_output_tokens=reasoningTokens total_tokens=totalTokens"
 )
 COUNT_NAMES = {path[0]: name for path, name in USAGE.items()}
+NO_COUNTS = dict.fromkeys(COUNT_NAMES, 0)
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -169,6 +170,8 @@ SHOWN = ("message", "reasoning")
 SCREEN_TYPES = ("agent_reasoning", "agent_message", "user_message")
 """The types of the events of `screen`."""
 COMPARED_KEYS = frozenset(("type", "message", "text", "images"))
+REPEATED_KEYS = frozenset(("phase", "kind"))
+"""The other keys of an event that may repeat an item."""
 TEXTS = frozenset((str, type(None)))
 
 
@@ -192,20 +195,18 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
         if row.item in SHOWN and i not in gone
         for k, event in enumerate(screen(row.payload))
     ]
-    repeats = Repeats([_key(event) for _, _, event in shown])
+    repeats = Repeats([event for _, _, event in shown], _key)
     repeats_by_row: dict[int, tuple[int, int]] = {}
     for i, row in enumerate(rows):
         if row.kind != EVENT or not row.is_bare or row.payload.get("type") not in SCREEN_TYPES or i in gone:
             continue
         event = row.payload
-        other_keys = {key: value for key in event.keys() - COMPARED_KEYS if has_content(value := event[key])}
-        at = repeats.take(_key(event)) if other_keys.keys() <= {"phase", "kind"} else None
+        others = [key for key in event if key not in COMPARED_KEYS and has_content(event[key])]
+        at = repeats.take(event) if REPEATED_KEYS.issuperset(others) else None
         if at is None:
             continue
         item, k, usual = shown[at]
-        if other_keys.get("kind") == "plain":
-            del other_keys["kind"]
-        if all(other == usual.get(key) for key, other in other_keys.items()):
+        if not others or all(event[key] == usual.get(key, "plain" if key == "kind" else None) for key in others):
             repeats_by_row[i] = item, k
     return repeats_by_row
 
@@ -229,24 +230,28 @@ def model_of(native: Any) -> str | None:
     return _payload(native, TURN).get("model") or None
 
 
-def usage_of(native: Any) -> dict[str, int]:
-    """Returns the usage that a row states for the answer before it, without zero counts."""
+def counts_of(native: Any) -> dict[str, int]:
+    """Returns the counts that a row states for the answer before it, by their keys there, without zeros."""
     event = event_of(native)
     if event.get("type") == "token_count":
         stated = (event.get("info") or {}).get("last_token_usage")
     else:
         stated = _payload(native, COUNTED).get("usage")
-    usage: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for key, count in stated.items() if stated else ():
         if count and key in COUNT_NAMES and is_count(count):
-            usage[COUNT_NAMES[key]] = int(count)
-    return usage
+            counts[key] = int(count)
+    return counts
 
 
-def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:
-    """Returns the payload that states the usage of an answer, and of all answers so far."""
-    sums = {key: total.get(name, 0) for key, name in COUNT_NAMES.items()}
-    last = {key: usage.get(name, 0) for key, name in COUNT_NAMES.items()}
+def usage_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """Returns the usage that these counts state."""
+    return {COUNT_NAMES[key]: count for key, count in counts.items()}
+
+
+def count_row(counts: Mapping[str, int], total: Mapping[str, int]) -> Native:
+    """Returns the payload that states the counts of an answer, and of all answers so far."""
+    sums, last = {**NO_COUNTS, **total}, {**NO_COUNTS, **counts}
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": None}
     return {"type": "token_count", "info": info, "rate_limits": None}
 

@@ -82,7 +82,7 @@ class _Writer:
             if message.role == "assistant" and not rows.in_compaction(message):
                 stated[index], usage = usage, {}
             elif index not in self.gone:
-                usage = rows.usage_of(rows.own_row(message)) or usage
+                usage = rows.usage_of(rows.counts_of(rows.own_row(message))) or usage
         return stated
 
     def rows(self, index: int) -> list[Native]:
@@ -112,8 +112,9 @@ class _Writer:
             times = [*shown, *[None] * len(events)]
             natives += [row(own or time, rows.EVENT, event) for own, event in zip(times, events, strict=False)]
         if message.usage:
-            self.total.update(message.usage)
-            count = rows.count_row(message.usage, self.total)
+            counts = {key: message.usage[name] for key, name in rows.COUNT_NAMES.items() if name in message.usage}
+            self.total.update(counts)
+            count = rows.count_row(counts, self.total)
             natives += [] if stated == message.usage else [row(message.created_at, rows.EVENT, count)]
         return natives
 
