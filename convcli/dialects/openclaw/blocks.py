@@ -191,8 +191,9 @@ def lift_result(native: Native, reader: Reader, outer: Native | None = None, usu
     ids, names = [key for key in IDS if native.get(key)], [key for key in NAMES if native.get(key)]
     stated_id = native[ids[0]] if ids else _first(outer_message, IDS)
     id_, name = reader.context.pairing.result(stated_id, native[names[0]] if names else _first(outer_message, NAMES))
-    extra |= {key: native[key] for key in ids[1:] if native[key] != id_}
-    extra |= {key: native[key] for key in names[1:] if native[key] != name}
+    if len(ids) > 1 or len(names) > 1:  # few results
+        extra |= {key: native[key] for key in ids[1:] if native[key] != id_}
+        extra |= {key: native[key] for key in names[1:] if native[key] != name}
     has_failed = _is_failure(native) or (outer is not None and _is_failure(outer))
     kind, value, is_error = read_value(native.get("content"), has_failed, reader)
     return ToolResult(id_, name, kind, value, True if is_error else None, extras=make_extras(NAME, extra))  # type: ignore[arg-type]

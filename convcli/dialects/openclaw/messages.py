@@ -35,9 +35,14 @@ def read_usage(native: Native) -> tuple[dict[str, int], float | None, Native]:
 
     pi writes zero for unknown values, so zero is not read as a count or a cost, but kept in the rest.
     """
-    counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
-    rest = {key: native[key] for key in COUNTS.sorted(native) if key not in counts and native[key] is not None}
-    usage = {USAGE[key]: value for key, value in counts.items()}
+    usage: dict[str, int] = {}
+    rest: Native = {}
+    for key, value in native.items():
+        if type(value) is int and value > 0 and key in USAGE:
+            usage[USAGE[key]] = value
+        elif value is not None:
+            rest[key] = value
+    rest = COUNTS.ordered(rest)
     total = usage.pop("inputTokens", 0) + cached_tokens(usage)
     if total and rest.get("input") == 0:  # all of the input came from a cache, as the total shows
         del rest["input"]
@@ -153,7 +158,9 @@ def _lift_turn(native: Native, reader: blocks.Reader, usual: Native) -> tuple[Me
         extras["role"] = role
     elif role == "system":
         _lift_sections(native, message, extras)
-    part_paths: list[Path] = [("sections", get_extras(part.extras, blocks.NAME)["section"]) for part in message.parts]
+    part_paths: list[Path] = []
+    if message.parts:  # sections
+        part_paths += [("sections", get_extras(part.extras, blocks.NAME)["section"]) for part in message.parts]
     body = "summary" if role in SUMMARIES else "content"
     content = native.get(body) or []
     if isinstance(content, str):

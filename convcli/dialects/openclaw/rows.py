@@ -104,6 +104,8 @@ def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     stamp = own.get("timestamp")
     if type(stamp) is int and stamp == milliseconds_of_time(message.created_at):
         own = omit(own, "timestamp")
+    elif not outer and "row" not in own:  # most rows with extras
+        return
     message.extras = make_extras(NAME, own, row=outer)
 
 
