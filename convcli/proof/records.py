@@ -68,10 +68,10 @@ class Differences:
         if not self.generated_once:
             each = compress(each, map(is_not, ours, theirs))
         for (name, field), x, y in each:
-            if x is y and field not in GENERATED:
-                continue
             if y is None and field in certain:  # most losses of sessions
                 self.losses.append((certain[field], place, True, x, MISSING))
+                continue
+            if x is y and field not in GENERATED:
                 continue
             if not field or name in skip:
                 continue
