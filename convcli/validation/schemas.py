@@ -17,7 +17,7 @@ from convcli.model import plugins
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path, Step
-from convcli.validation.cases import with_chained_cases
+from convcli.validation.cases import with_decided_cases
 from convcli.validation.quick_schemas import QuickValidator, UndecidedError
 from convcli.validation.wording import did_you_mean, shown_key
 from convcli.wire import exact_json
@@ -173,7 +173,7 @@ def _quick_validator() -> QuickValidator:
 
 
 def is_valid(name: str, document: Any) -> bool:
-    fast = fast_validator(name, has_chains=True)
+    fast = fast_validator(name, decides=True)
     if fast is not None:
         try:
             return bool(fast.is_valid(document))
@@ -196,14 +196,14 @@ def findings(name: str, document: Any, *, strict: bool = False) -> list[Finding]
 
 
 @cache
-def fast_validator(name: str, *, has_chains: bool = False) -> Any:
-    """Returns the fast validator, None if it is not installed. One with chains of cases is faster; the paths of its
+def fast_validator(name: str, *, decides: bool = False) -> Any:
+    """Returns the fast validator, None if it is not installed. One that `decides` its cases is faster; the paths of its
     errors are not those of the schema."""
     try:
         from jsonschema_rs import Draft202012Validator
     except ImportError:
         return None
-    return Draft202012Validator(with_chained_cases(schema(name)) if has_chains else schema(name), offline=True)
+    return Draft202012Validator(with_decided_cases(schema(name)) if decides else schema(name), offline=True)
 
 
 @cache
