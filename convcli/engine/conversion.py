@@ -130,12 +130,15 @@ def read_back(
     `left_out`: what was not to be written · `form`: the requested one · `purpose`: what the output is judged as; by
     default what `validate` judges rows for a trainer as, and other documents as an output · `is_original`: the source
     was made from this document, so it has the ids that reading the document generates · `written`: the inventory of
-    the messages that were written, which the rules use again if the same messages are read back.
+    the messages that were written. If the same messages are read back, the rules use it again, and those that were
+    written unchanged need not be compared with those of the input.
     """
     purpose = purpose or ("request" if target.is_training_data else "output")
     after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
+    if written is not None and written.messages != after.messages:
+        written = None
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose, inventory=written)
     problem = reading.not_understood(document, after, target)
     if problem is not None and problem.code == "no-messages":
@@ -147,7 +150,8 @@ def read_back(
     if is_original and after.origin is not None:
         after.origin.generated_ids = set()
     known = _known(source)
-    losses = difference(before, after, source, target, left_out, _keys(target.name), known)
+    twins = after.messages if written is None else written.messages
+    losses = difference(before, after, source, target, left_out, _keys(target.name), known, twins)
     if known is not None:
         source_document = None if before.origin is None else before.origin.document
         of_losses = unknown.of_losses(losses.select("content", unknown.may_be_unknown), known, source_document)

@@ -61,6 +61,7 @@ def difference(
     left_out: Mapping[int | tuple[int, int], str] = NOTHING,
     keys: KeysOf = tuple,
     known: Knowledge | None = None,
+    twins: list[Message] | None = None,
 ) -> Losses:
     """Returns every loss between `before` and `after`, in the order of the source; empty exactly if they are equal.
 
@@ -68,9 +69,10 @@ def difference(
     `left_out` are the messages that were not to be written, by index, and parts, by the indexes of message and part;
     with the field of their loss. `keys` are the keys that the target's schema
     names: a reason never claims that such a key does not exist. `known` is what the source knows; without it, the level
-    of a loss follows from its field alone.
+    of a loss follows from its field alone. `twins` are messages equal to those of `after`: those that are in `before`
+    too need no comparison.
     """
-    walk = _Walk(before, after, Differences(before, after, source, target, keys, known), left_out)
+    walk = _Walk(before, after, Differences(before, after, source, target, keys, known), left_out, twins)
     walk.beside_messages()
     walk.messages()
     return Losses(walk.diff.losses, walk.diff.path_of)
@@ -85,8 +87,10 @@ class _Walk:
         after: Transcript,
         differences: Differences,
         left_out: Mapping[int | tuple[int, int], str],
+        twins: list[Message] | None,
     ) -> None:
         self.before, self.after, self.target, self.left_out = before, after, differences.target, left_out
+        self.twins = after.messages if twins is None else twins
         self.diff = differences
         self.rolled_back = before.origin.rolled_back if before.origin is not None else set()
         self.accounted: dict[int, tuple[Part, Path]] = {}
@@ -119,14 +123,12 @@ class _Walk:
 
     def unequal(self) -> list[int] | None:
         """Returns the indexes of the messages that differ from the one at the same index, if only in JSON types that
-        Python takes for equal (1, 1.0 and true); None if the messages have no such partners. Compares in C first."""
+        Python takes for equal (1, 1.0 and true); None if the messages have no such partners. Compares in C."""
         before, after = self.before.messages, self.after.messages
         if len(before) != len(after) or self.has_chosen():
             return None
-        if before == after and not self.diff.generated_once and exact_messages(before, after):
-            return []  # in most conversions
-        are_equal = list(map(eq, before, after))
-        equal = list(compress(before, are_equal)), list(compress(after, are_equal))
+        are_equal = list(map(eq, before, self.twins))
+        equal = (before, after) if all(are_equal) else [list(compress(some, are_equal)) for some in (before, after)]
         if exact_messages(*equal) and not self.diff.generated_once:
             return [i for i, is_equal in enumerate(are_equal) if not is_equal]
         pairs = enumerate(zip(before, after, strict=True))

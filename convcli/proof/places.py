@@ -62,13 +62,6 @@ class Places:
         """Returns the path of a message."""
         return self._turns[index][0] if self._turns is not None else ("messages", index)
 
-    def messages(self, count: int) -> list[Path]:
-        """Returns the paths of all messages in the original document; `count` is their number."""
-        if self._turns is None:
-            return [("messages", index) for index in range(count)]
-        paths = [place for place, _ in self._turns]
-        return list(map(self.routed, paths)) if self._routes else paths
-
     def whole(self, index: int) -> Path:
         """Returns the path of a message with its surroundings: the list item that has it as a member."""
         place = self.message(index)

@@ -57,8 +57,8 @@ class LocatedResult(msgspec.Struct, frozen=True):
 
 
 class Survey:
-    """One transcript with its document and its inventory, for the rules. A given inventory is used if its messages are
-    the same.
+    """One transcript with its document and its inventory, for the rules. A given inventory is that of its messages, or
+    of equal ones.
 
     `active_indexes` are the messages that a service would see, and `subjects` is what the transcript has of `SUBJECTS`.
     Most transcripts break no rule, so rules look there first and create nodes only for breaches.
@@ -78,9 +78,7 @@ class Survey:
         origin = transcript.origin
         self.form: str = origin.form if origin is not None else ""
         self.invented: set[str] = origin.generated_ids if origin is not None else set()
-        if inventory is None or inventory.messages != self.messages:
-            inventory = Inventory(self.messages)
-        self.inventory = inventory
+        self.inventory = inventory = inventory or Inventory(self.messages)
         self.roles, self.parts, self.carrying = inventory.roles, inventory.parts, inventory.carrying
         self.subjects = self._subjects()
         self.active_indexes = self._active_indexes()
@@ -164,7 +162,11 @@ class Survey:
     @cached_property
     def message_paths(self) -> list[Path]:
         """The path of each message in the document: several messages may come from one object."""
-        return self.places.messages(len(self.messages))
+        origin, count = self.transcript.origin, len(self.messages)
+        if origin is None or len(origin.places) != count:
+            return [("messages", index) for index in range(count)]
+        paths = [path for path, _ in origin.places]
+        return list(map(self.places.routed, paths)) if origin.routes else paths
 
     @cached_property
     def natives(self) -> list[Any]:

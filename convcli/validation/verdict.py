@@ -84,7 +84,7 @@ def of_output(
     inventory: Inventory | None = None,
 ) -> list[Finding]:
     """Returns the findings of the target's rules on an output, with pointers into its source. `inventory` is that of
-    the messages that were written."""
+    the messages of `after`, or of equal ones."""
     if not rules_of(target):
         return []
     breaches = _in_order(_breaches(Survey(after, written, target, purpose, inventory), target))

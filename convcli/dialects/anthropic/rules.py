@@ -66,7 +66,7 @@ def _role(survey: Survey, i: int) -> str:
     """Returns the role in the API; empty for the top-level system text."""
     role = survey.roles[i]
     if role in turns.INSTRUCTIONS:
-        return "" if survey.places.message(i) == ("system",) else "system"
+        return "" if survey.message_paths[i] == ("system",) else "system"
     return "user" if role == "tool" else role
 
 
