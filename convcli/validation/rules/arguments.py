@@ -47,7 +47,7 @@ def as_text() -> Rule:
     """The document stores arguments as a JSON string, in the object that names the function."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, k, _ in survey.parts["tool_call"]:
+        for i, k, _ in () if _are_texts(survey) else survey.parts["tool_call"]:
             call = survey.native_part(i, k) or {}
             function = call["function"] if isinstance(call.get("function"), dict) else call
             if not isinstance(function.get("arguments", ""), str):
@@ -56,6 +56,16 @@ def as_text() -> Rule:
                 yield Breach("arguments-not-text", NodeRef(i, k, field="tool_call.arguments"), message)
 
     return Rule(("arguments-not-text",), check, subjects=("tool_call",))
+
+
+def _are_texts(survey: Survey) -> bool:
+    """True if all calls are in `tool_calls`, with arguments in a string, as in most documents."""
+    try:
+        lists = [native["tool_calls"] or () for native in survey.natives if "tool_calls" in native]
+        kinds = [call["function"]["arguments"].__class__ for calls in lists for call in calls]
+    except (LookupError, TypeError):
+        return False
+    return kinds.count(str) == len(kinds) == len(survey.parts["tool_call"]) and not survey.parts["opaque"]
 
 
 def as_object() -> Rule:

@@ -253,8 +253,9 @@ def results_identified() -> Rule:
     """Every tool message has its call's id; older function results name the function instead."""
 
     def check(survey: Survey) -> Iterator[Breach]:
+        natives = survey.natives
         for i, _, _ in survey.parts["tool_result"]:
-            native = survey.natives[i]
+            native = natives[i]
             if isinstance(native, dict) and native.get("role") == "tool" and not native.get(ID_KEY):
                 near = did_you_mean(ID_KEY, native.keys() - {ID_KEY}, f'found {{}}: did you mean "{ID_KEY}"?')
                 yield Breach("missing-call-id", NodeRef(i), f"the result has no {ID_KEY}", help=near)
