@@ -14,6 +14,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of
 from convcli.kit.objects import NOTHING, Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
+from convcli.kit.texts import only_text
 from convcli.model.transcript import Message, Opaque, Part, PartPaths, Path, Reasoning, Text, ToolCall, ToolResult
 
 MESSAGE = Keys("type= id status role= phase content=")
@@ -164,6 +165,11 @@ class ItemWriter:
 
     def message(self, message: Message) -> None:
         """Returns all items of one message, in the order of its parts. A response without output is an empty answer."""
+        text = only_text(message.parts)
+        if text and message.extras is None and not self._answered and not self._bare:  # most messages
+            self.items.append({"type": "message", "role": message.role, "content": text})
+            self.firsts.append(message.parts[0])
+            return
         for part in message.parts:
             if part.__class__ is Text or is_content(part, message.role, self._dialect):
                 self._content(part, message)
