@@ -64,14 +64,15 @@ class _PartsJob(msgspec.Struct, frozen=True):
         waiting = unfinished(parts)
         failed = self._run_parts(waiting, len(parts), codes, check)
         report = finish(parts)
-        for finding in (finding for group in report.findings for finding in group.first):
+        totals, summary = report.totals, report.totals.summary
+        for finding in (finding for group in totals.findings for finding in group.first):
             printer.finding(finding)
         self._tell_rest(report)
         codes.finish()
-        _shared.announce_joined(self.screen, report.calls, report.conversations)
+        _shared.announce_joined(self.screen, summary.calls, summary.conversations)
         announce(report)
-        is_acceptable = self.allowed.accepts(report.refused, report.transcripts + report.refused)
-        codes.add(0 if is_acceptable and not report.failing else UNACCEPTABLE)
+        is_acceptable = self.allowed.accepts(totals.refused, summary.transcripts + totals.refused)
+        codes.add(0 if is_acceptable and not summary.failing else UNACCEPTABLE)
         self._tell_lost(len(set(report.missing) - failed), codes)
         return codes.worst
 
@@ -89,7 +90,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         codes.finish()
         lost = {part.number for part in mine} - {mark.part.number for mark in marks} - failed
         self._tell_lost(len(lost), codes)
-        bad = sum(mark.refused + mark.failing for mark in marks)
+        bad = sum(mark.refused + mark.totals.summary.failing for mark in marks)
         codes.add(UNACCEPTABLE if bad else 0)
         done = f"task {share.task:,} of {share.tasks:,}: {len(marks):,} of its {counted(len(mine), 'part')} finished"
         total = f"{counted(sum(mark.transcripts for mark in marks), 'transcript')}, {bad:,} not accepted"
@@ -127,7 +128,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         """Prints how many findings are not printed: parts keep the first findings of each code only."""
         from convcli.validation.wording import counted
 
-        for group in report.findings:
+        for group in report.totals.findings:
             is_hidden = all(map(self.reading.hides, group.first))
             if group.count > len(group.first) and not is_hidden:
                 self.screen.announce(f"{counted(group.count, group.severity)} in all with the code {group.code}\n")
@@ -198,8 +199,9 @@ def convert(screen: Screen, arguments: ConvertArguments) -> int:
 
     def announce(report: Report) -> None:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
-        if report.transcripts or report.refused > report.unreadable:
-            screen.announce(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
+        total = report.totals.summary
+        if total.transcripts or total.refused:
+            screen.announce(summary(total, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     job = msgspec.structs.replace(_job(screen, arguments), allowed=allowance(arguments.allow_bad))
     return job.run(task, announce)
@@ -261,11 +263,11 @@ def validate(screen: Screen, arguments: Any) -> int:
 
     def announce(report: Report) -> None:
         severities.update({severity: report.severe(severity) for severity in get_args(Severity)})
-        bad = report.transcripts - report.clean
-        _judged.announce_skipped(screen, report.skipped, report.transcripts)
-        if report.transcripts:
-            screen.announce(tally(severities, bad, report.transcripts, screen.err))
-        _judged.announce_converted(screen, arguments.target, report.converted)
+        totals, transcripts = report.totals, report.totals.summary.transcripts
+        _judged.announce_skipped(screen, totals.skipped, transcripts)
+        if transcripts:
+            screen.announce(tally(severities, transcripts - totals.clean, transcripts, screen.err))
+        _judged.announce_converted(screen, arguments.target, totals.converted)
 
     job = _job(screen, arguments)
     code = job.run(task, announce)

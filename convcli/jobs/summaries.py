@@ -74,7 +74,7 @@ class Summary(msgspec.Struct):
     left_out: int = 0
     calls: int = 0
     conversations: int = 0
-    groups: dict[tuple[str, str, str], LossCount] = {}
+    groups: dict[str, LossCount] = {}
     most_groups: int = MOST_GROUPS
 
     @property
@@ -128,10 +128,10 @@ class Summary(msgspec.Struct):
 
     def _group(self, level: Level, kind: str, label: str, first: Loss) -> LossCount:
         """Returns the group of these losses, or that of all other groups if there are too many."""
-        group = self.groups.get((level, kind, label))
+        group = self.groups.get(f"{level} {kind} {label}")
         if group is None:
             label = label if len(self.groups) < self.most_groups else OTHER
-            group = self.groups.setdefault((level, kind, label), LossCount(level, kind, label, first))
+            group = self.groups.setdefault(f"{level} {kind} {label}", LossCount(level, kind, label, first))
         return group
 
 

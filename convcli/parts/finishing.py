@@ -12,12 +12,12 @@ import msgspec
 from convcli.files.claims import CLAIMS
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.storage import ReportedOnce
-from convcli.jobs.summaries import MOST_GROUPS, LossCount, Summary
+from convcli.jobs.summaries import Summary
 from convcli.model.errors import JobError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
 from convcli.parts.attempts import failure_of
-from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, with_lines_moved
+from convcli.parts.marks import PartMark, PartTotals, finished, with_lines_moved
 from convcli.parts.planning import FINDINGS, LOSSES, MARK_NAME, OUTPUT_NAME, Part, files_of
 from convcli.parts.work import finding_line
 from convcli.views.statistics import Counted, Statistics
@@ -39,50 +39,31 @@ class PartReport(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """The result of a job: the sums of its marks, with lines as in the files.
+    """The result of a job, with lines as in the files.
 
-    `source`: None if each file has its own dialect · `sources`: the dialects read · `missing` parts have no mark ·
-    `by_part` is only in the file."""
+    `totals`: the sums of its marks · `source`: None if each file has its own dialect · `missing` parts have no mark ·
+    `counts`: those of `stats` · `by_part` is only in the file."""
 
     command: str
     source: str | None
-    target: str
     parts: int
+    totals: PartTotals
     version: str = __version__
-    sources: list[str] = []
     missing: list[int] = []
-    lines: int = 0
-    blank: int = 0
-    torn: int = 0
-    transcripts: int = 0
-    rows: int = 0
-    lossy: int = 0
-    refused: int = 0
-    failing: int = 0
-    withheld: int = 0
-    calls: int = 0
-    conversations: int = 0
-    written: int = 0
-    clean: int = 0
-    skipped: int = 0
-    unreadable: int = 0
-    converted: dict[str, int] = {}
-    outputs: int = 0
-    losses: list[LossCount] = []
-    findings: list[FindingCount] = []
     counts: list[Counted] = []
     by_part: list[PartReport] = []
 
-    @property
-    def summary(self) -> Summary:
-        """The summary that a conversion in one process would have: it names unreadable files elsewhere."""
-        numbers = {name: getattr(self, name) for name in ("outputs", *COUNTS)}
-        numbers["refused"] -= self.unreadable
-        return Summary(self.sources, self.target, **numbers, groups=by_key(self.losses))
-
     def severe(self, severity: str) -> int:
         """Counts the findings of this severity."""
-        return sum(group.count for group in self.findings if group.severity == severity)
+        return sum(group.count for group in self.totals.findings if group.severity == severity)
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the content of the file: one object with all counters, in which the parts stand last."""
+        record: dict[str, Any] = builtins(self)
+        totals, by_part = record.pop("totals"), record.pop("by_part")
+        summary = totals.pop("summary") | {"refused": self.totals.refused}
+        losses, _ = list(summary.pop("groups").values()), summary.pop("most_groups")
+        return {**record, **summary, **totals, "losses": losses, "by_part": by_part}
 
 
 def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False) -> None:
@@ -130,9 +111,10 @@ def finish(parts: Sequence[Part]) -> Report:
     report = merged(_counted_through(finished(parts, asks=True), folder), parts)
     report.by_part += _failures(report.missing, parts, folder)
     report.by_part.sort(key=lambda each: each.part)
-    is_good = not report.failing and (parts[0].task.keep_going or not report.refused)
+    totals = report.totals
+    is_good = not totals.summary.failing and (parts[0].task.keep_going or not totals.refused)
     files = files_of(parts)
-    put(folder, REPORT, exact_json.write(builtins(report), indent=True) + b"\n", files)
+    put(folder, REPORT, exact_json.write(report.as_json(), indent=True) + b"\n", files)
     _remove_unfinished(folder)
     if is_good and not report.missing:
         put(folder, SUCCESS, b"", files)
@@ -170,26 +152,15 @@ def _read(folder: OutputFolder, name: str) -> bytes | None:
 def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
     """Returns the report of all parts; marks are read one at a time."""
     task = parts[0].task
-    report = Report(task.command, task.source, task.target, len(parts))
-    summary, counted, done = Summary([], task.target), Statistics(), set[int]()
+    report = Report(task.command, task.source, len(parts), PartTotals(Summary([], task.target)))
+    statistics, done = Statistics(), set[int]()
     for mark in marks:
         done.add(mark.part.number)
         report.by_part.append(PartReport(mark.part.number, mark.part.size, mark.attempts, mark.seconds))
-        for name in ("lines", "blank", "written", "clean", "skipped", "unreadable"):
-            setattr(report, name, getattr(report, name) + getattr(mark, name))
-        for dialect, count in mark.converted.items():
-            report.converted[dialect] = report.converted.get(dialect, 0) + count
-        numbers = {name: getattr(mark, name) for name in COUNTS}
-        groups, outputs = by_key(mark.losses), int(mark.part.name in mark.outputs)
-        summary.add(Summary(mark.sources, task.target, **numbers, outputs=outputs, groups=groups))
-        for group in mark.findings:
-            if len(report.findings) < MOST_GROUPS:
-                add_findings(report.findings, group)
-        counted.add_counted(mark.counts)
-    for name in ("outputs", *COUNTS):
-        setattr(report, name, getattr(summary, name))
-    report.sources = summary.sources or ([] if task.source is None else [task.source])
-    report.losses, report.counts = list(summary.groups.values()), list(counted.counted())
+        report.totals.add(mark.totals)
+        statistics.add_counted(mark.counts)
+    report.totals.summary.sources = report.totals.summary.sources or ([] if task.source is None else [task.source])
+    report.counts = list(statistics.counted())
     report.missing = [part.number for part in parts if part.number not in done]
     return report
 
@@ -209,7 +180,7 @@ def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterato
         else:  # the part before it is missing
             yield mark
             continue
-        lines, expected = lines + mark.lines, mark.part.number + 1
+        lines, expected = lines + mark.totals.lines, mark.part.number + 1
         yield mark
 
 
@@ -218,9 +189,9 @@ def _number(mark: PartMark, before: int, folder: OutputFolder) -> None:
     if mark.before != before:
         more, mark.before = before - mark.before, before
         _rewrite(mark, _lists(mark, LOSSES, FINDINGS), folder, lambda records: with_lines_moved(records, more))
-    for group in mark.losses:
+    for group in mark.totals.summary.groups.values():
         group.first.line += before if group.first.line else 0
-    for count in mark.findings:
+    for count in mark.totals.findings:
         count.first = [_moved(finding, before) for finding in count.first]
 
 
@@ -235,7 +206,7 @@ def _with_notes(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[Par
             yield last
         last = mark
         if not mark.pieces[0].is_whole:
-            for group in mark.findings:
+            for group in mark.totals.findings:
                 deque(map(once.is_other, group.first), maxlen=0)
     if last is not None:
         _set_notes(last, list(once.rest()), folder)
@@ -244,15 +215,15 @@ def _with_notes(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[Par
 
 def _set_notes(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> None:
     """Replaces the notes of a part of a file, in its files and in the mark in memory."""
-    if mark.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.findings)):
+    if mark.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.totals.findings)):
         return
     names, wanted, task = _lists(mark, FINDINGS), [finding_line(note) for note in notes], mark.part.task
     if not names and notes and (task.losses == "all" or task.command == "validate"):
         names = [("" if task.command == "validate" else FINDINGS) + mark.part.name]
     _rewrite(mark, names, folder, lambda records: [*_without_notes(records), *wanted])
-    mark.findings = [group for group in mark.findings if group.code not in OF_FILE]
+    mark.totals.findings = [group for group in mark.totals.findings if group.code not in OF_FILE]
     for note in notes:
-        add_findings(mark.findings, FindingCount(note.severity, note.code, 1, [note]))
+        mark.totals.count_finding(note)
 
 
 def _without_notes(records: Iterable[bytes]) -> Iterator[bytes]:

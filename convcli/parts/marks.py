@@ -10,7 +10,7 @@ import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.pieces import InputPiece
-from convcli.jobs.summaries import MOST_GROUPS, LossCount, Summary
+from convcli.jobs.summaries import MOST_GROUPS, Summary
 from convcli.model.errors import ContentError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
@@ -21,8 +21,6 @@ from convcli.wire.decimals import builtins
 
 MOST_FIRST = 5
 """Findings per code that are kept with a part and with a job; all of those reported once per column."""
-COUNTS = ("transcripts", "rows", "lossy", "refused", "failing", "withheld", "torn", "calls", "conversations")
-"""Counters that a mark shares with a summary."""
 
 
 class FindingCount(msgspec.Struct):
@@ -40,66 +38,51 @@ class FindingCount(msgspec.Struct):
         self.first += other.first[: max(most - len(self.first), 0)]
 
 
-class PartMark(msgspec.Struct):
-    """The result of a part.
+class PartTotals(msgspec.Struct):
+    """The results of a part or of a job: a job adds up those of its parts.
 
-    `cut`: its range as it is in the open file, None if it was planned so · `outputs`: its files with their sizes ·
-    `sums`: their SHA-256 · `records`: restore records of each piece · `seconds`, `attempts`: of the run that finished
-    it · `before`: lines before its range, as far as its files include them; lines in `losses` and `findings` here
-    always count from the start of the range · `lines` = `transcripts` + `refused` + `torn` + `blank` if each line is a
-    document · `clean`: documents without findings · `skipped`: files that are no transcripts · `unreadable`: files
-    among the refused · `converted`: documents by dialect that were converted to be validated · `sources`: the dialects
-    read · `counts`: those of `stats`.
+    `summary`: that of the conversion, without values of transcripts · `lines` = transcripts + `refused` + torn +
+    `blank` if each line is a document · `written`: rows in outputs that count · `clean`: documents without findings ·
+    `skipped`: files that are no transcripts · `unreadable`: files that could not be read to their end · `converted`:
+    documents by dialect that were converted to be validated.
     """
 
-    part: Part
-    version: str = __version__
-    cut: InputPiece | None = None
-    outputs: dict[str, int] = {}
-    sums: dict[str, str] = {}
-    records: list[int] = []
-    seconds: float = 0
-    attempts: int = 1
-    before: int = 0
+    summary: Summary
     lines: int = 0
     blank: int = 0
-    torn: int = 0
-    transcripts: int = 0
-    rows: int = 0
-    lossy: int = 0
-    refused: int = 0
-    failing: int = 0
-    withheld: int = 0
-    calls: int = 0
-    conversations: int = 0
     written: int = 0
     clean: int = 0
     skipped: int = 0
     unreadable: int = 0
     converted: dict[str, int] = {}
-    sources: list[str] = []
-    losses: list[LossCount] = []
     findings: list[FindingCount] = []
-    counts: list[Counted] = []
 
     @property
-    def pieces(self) -> tuple[InputPiece, ...]:
-        """Its pieces as they are in the open files."""
-        return self.part.pieces if self.cut is None else (self.cut,)
+    def refused(self) -> int:
+        """The number of unacceptable documents and lines, and of unreadable files."""
+        return self.summary.refused + self.unreadable
 
-    def take(self, summary: Summary) -> None:
-        """Takes over the results of a conversion, without values of transcripts."""
-        for name in ("sources", *COUNTS):
-            setattr(self, name, getattr(summary, name))
+    def add(self, other: PartTotals) -> None:
+        """Adds the results of another part."""
+        self.summary.add(other.summary)
+        for name in _ADDED:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for dialect, count in other.converted.items():
+            self.converted[dialect] = self.converted.get(dialect, 0) + count
+        for group in other.findings:
+            self._add_findings(group)
+
+    def add_summary(self, summary: Summary) -> None:
+        """Adds the result of a conversion, without values of transcripts."""
         for group in summary.groups.values():
             group.first = msgspec.structs.replace(group.first, before=msgspec.UNSET, after=msgspec.UNSET)
-        self.losses = list(summary.groups.values())
+        self.summary.add(summary)
 
     def count_document(self, dialect: str) -> None:
         """Counts a document in this dialect."""
-        self.transcripts += 1
-        if dialect and dialect not in self.sources:
-            self.sources.append(dialect)
+        self.summary.transcripts += 1
+        if dialect and dialect not in self.summary.sources:
+            self.summary.sources.append(dialect)
 
     def count_verdict(self, findings: list[Finding], dialect: str, *, is_converted: bool = False) -> None:
         """Counts a validated document."""
@@ -110,7 +93,61 @@ class PartMark(msgspec.Struct):
 
     def count_finding(self, finding: Finding) -> None:
         """Counts a finding."""
-        add_findings(self.findings, FindingCount(finding.severity, finding.code, 1, [finding]))
+        self._add_findings(FindingCount(finding.severity, finding.code, 1, [finding]))
+
+    def _add_findings(self, other: FindingCount) -> None:
+        """Adds findings of one code."""
+        name = (other.severity, other.code)
+        mine = next((group for group in self.findings if (group.severity, group.code) == name), None)
+        if mine is None:
+            mine = FindingCount(other.severity, other.code, first=[])
+            self.findings.append(mine)
+        mine.add(other)
+
+
+_ADDED = ("lines", "blank", "written", "clean", "skipped", "unreadable")
+
+
+class PartMark(msgspec.Struct):
+    """The result of a part.
+
+    `cut`: its range as it is in the open file, None if it was planned so · `outputs`: its files with their sizes ·
+    `sums`: their SHA-256 · `records`: restore records of each piece · `seconds`, `attempts`: of the run that finished
+    it · `before`: lines before its range, as far as its files include them; lines in `totals` here always count from
+    the start of the range · `counts`: those of `stats`.
+    """
+
+    part: Part
+    totals: PartTotals
+    version: str = __version__
+    cut: InputPiece | None = None
+    outputs: dict[str, int] = {}
+    sums: dict[str, str] = {}
+    records: list[int] = []
+    seconds: float = 0
+    attempts: int = 1
+    before: int = 0
+    counts: list[Counted] = []
+
+    @property
+    def lines(self) -> int:
+        """The number of lines read."""
+        return self.totals.lines
+
+    @property
+    def transcripts(self) -> int:
+        """The number of transcripts read."""
+        return self.totals.summary.transcripts
+
+    @property
+    def refused(self) -> int:
+        """The number of unacceptable documents and lines, and of unreadable files."""
+        return self.totals.refused
+
+    @property
+    def pieces(self) -> tuple[InputPiece, ...]:
+        """Its pieces as they are in the open files."""
+        return self.part.pieces if self.cut is None else (self.cut,)
 
     def written_to(self, folder: OutputFolder) -> None:
         """Writes the mark. Raises OutputError."""
@@ -120,20 +157,6 @@ class PartMark(msgspec.Struct):
             output.commit()
         finally:
             output.discard()
-
-
-def by_key(losses: Iterable[LossCount]) -> dict[tuple[str, str, str], LossCount]:
-    """Indexes loss counts as a summary does."""
-    return {(group.level, group.kind, group.label): group for group in losses}
-
-
-def add_findings(groups: list[FindingCount], other: FindingCount) -> None:
-    """Adds findings of one code."""
-    mine = next((group for group in groups if (group.severity, group.code) == (other.severity, other.code)), None)
-    if mine is None:
-        mine = FindingCount(other.severity, other.code, first=[])
-        groups.append(mine)
-    mine.add(other)
 
 
 def finished(parts: Sequence[Part], *, is_listed: bool = True, asks: bool = False) -> Iterator[PartMark]:

@@ -22,7 +22,7 @@ from convcli.jobs.running import PieceResult, convert_piece, judge_piece, keepin
 from convcli.jobs.summaries import Summary
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
-from convcli.parts.marks import PartMark
+from convcli.parts.marks import PartMark, PartTotals
 from convcli.parts.planning import FINDINGS, LOSSES, OTHERS, REFUSED, RESTORE, Part, Task, opened
 from convcli.proof.reasons import Loss
 from convcli.views.columns import directory_of, project_of
@@ -48,7 +48,8 @@ def convert_part(part: Part, attempt: int = 1) -> PartMark:
     """Converts the documents of a part; writes them, their losses, refused documents, and the mark.
 
     Without `keep_going`, a part with refused documents has no output documents. Raises ConvcliError."""
-    mark, total, job = PartMark(part, attempts=attempt), Summary([], part.task.target), part.task.job
+    mark, job = _mark(part, attempt), part.task.job
+    totals, summary = mark.totals, mark.totals.summary
 
     def conversion(source: Input) -> InputConversion:
         return InputConversion(source, job, lambda _: outputs, sinks)
@@ -59,28 +60,31 @@ def convert_part(part: Part, attempt: int = 1) -> PartMark:
         sinks = Sinks(loss, outputs.finding, restore, outputs.refuse)
         for piece in part.pieces:
             result = convert_piece(piece, partial(_opened, part.task), conversion)
-            total.add(result.summary or Summary([], total.target))
+            if result.summary is not None:
+                totals.add_summary(result.summary)
             outputs.end(result)
             outputs.end_records()
-        total.refused += mark.refused
-        mark.take(total)
-        outputs.has_documents = not mark.failing and (part.task.keep_going or not mark.refused)
-        mark.written = mark.rows if outputs.has_documents else 0
+        outputs.has_documents = not summary.failing and (part.task.keep_going or not totals.refused)
+        totals.written = summary.rows if outputs.has_documents else 0
     return mark
+
+
+def _mark(part: Part, attempt: int) -> PartMark:
+    return PartMark(part, PartTotals(Summary([], part.task.target)), attempts=attempt)
 
 
 def validate_part(part: Part, attempt: int = 1) -> PartMark:
     """Validates the documents of a part; writes a finding per line, and the mark. Raises ConvcliError."""
-    mark = PartMark(part, attempts=attempt)
+    mark = _mark(part, attempt)
     with _outputs(mark) as outputs:
         outputs.has_documents = True
         for piece in part.pieces:
             result = PieceResult(piece)
             for verdict in judge_piece(result, partial(_opened, part.task), _judging(part, piece)):
                 if verdict.is_skipped:
-                    mark.skipped += 1
+                    mark.totals.skipped += 1
                 elif not verdict.is_of_file:
-                    mark.count_verdict(verdict.findings, verdict.dialect, is_converted=verdict.is_converted)
+                    mark.totals.count_verdict(verdict.findings, verdict.dialect, is_converted=verdict.is_converted)
                 for finding in verdict.findings:
                     outputs.finding(finding)
             outputs.end(result)
@@ -95,7 +99,7 @@ def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
 
 def count_part(part: Part, attempt: int = 1) -> PartMark:
     """Counts the content of a part's transcripts, and writes it into the mark. Raises ConvcliError."""
-    mark, counted, summary = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices)), Summary([], "")
+    mark, counted = _mark(part, attempt), Statistics(Prices(part.task.prices))
     with _outputs(mark) as outputs:
         for piece in part.pieces:
             result = PieceResult(piece)
@@ -104,25 +108,25 @@ def count_part(part: Part, attempt: int = 1) -> PartMark:
                     _count(item, counted, outputs)
                 for note in source.notes:
                     outputs.finding(note)
-                summary.count_joined(source)
+                mark.totals.summary.count_joined(source)
             outputs.end(result)
-        mark.calls, mark.conversations = summary.calls, summary.conversations
         mark.counts = list(counted.counted())
     return mark
 
 
 def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
-    mark = outputs.mark
+    totals = outputs.mark.totals
     if isinstance(item, Skipped):
         outputs.finding(torn_warning(item) if item.torn else skipped(item))
-        mark.torn, mark.refused = mark.torn + item.torn, mark.refused + (not item.torn)
+        totals.summary.torn += item.torn
+        totals.summary.refused += not item.torn
         return
     try:
         transcript, findings = item.lift_leniently()
         counted.add(transcript, item.dialect.name, project_of(directory_of(item, transcript)))
-        mark.count_document(item.dialect.name)
+        totals.count_document(item.dialect.name)
     except RefusedError as error:
-        mark.refused += 1
+        totals.summary.refused += 1
         findings = error.findings
     for finding in (*item.notes, *findings):
         outputs.finding(finding)
@@ -166,7 +170,7 @@ class _PartOutputs:
 
     def finding(self, finding: Finding) -> None:
         """Writes a finding as a line, to the output of `validate` or to its own folder."""
-        self.mark.count_finding(finding)
+        self.mark.totals.count_finding(finding)
         if self._task.command == "validate":
             self._write("", finding_line(finding))
         elif self._task.losses == "all":
@@ -195,10 +199,11 @@ class _PartOutputs:
         """Counts the lines of a piece. An unreadable file is reported and refused."""
         if any(piece.by_size for piece in self.mark.part.pieces) and not result.piece.by_size:
             self.mark.cut = result.piece
-        self.mark.lines, self.mark.blank = self.mark.lines + result.lines, self.mark.blank + result.blank
+        totals = self.mark.totals
+        totals.lines, totals.blank = totals.lines + result.lines, totals.blank + result.blank
         if result.error is not None:
             self.finding(finding_of(result.error))
-            self.mark.refused, self.mark.unreadable = self.mark.refused + 1, self.mark.unreadable + 1
+            totals.unreadable += 1
 
     def commit(self) -> None:
         """Does nothing: the part is committed as a whole."""
@@ -214,6 +219,7 @@ class _PartOutputs:
             self.opened[kind].commit()
             self.mark.outputs[kind + name] = self._sizes[kind]
             self.mark.sums[kind + name] = self._sums[kind].hexdigest()
+        self.mark.totals.summary.outputs = int("" in wanted)
         for kind in {"", *OTHERS}.difference(wanted):
             self._folder.remove(kind + name)
         self.mark.seconds = round(monotonic() - self._begin, 3)

@@ -30,6 +30,7 @@ CASES = [
     "convert in/log.jsonl --to openai-ft --join",
     "convert in/log.jsonl --to anthropic --no-join --map-model gpt-*=x",
     "convert in --from openai-chat --to anthropic --keep-going --duplicate-keys last",
+    "convert broken --to anthropic --keep-going",
     "convert settings --to anthropic",
     "convert none --to anthropic",
     "validate in",
@@ -50,10 +51,13 @@ SIZE = 700
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with rows of which some are bad, a log, a session, packed and damaged files, and settings."""
+    """Folders with rows, some bad, a log, sessions, packed and damaged files; with settings; with a broken session."""
     monkeypatch.chdir(tmp_path)
     Path("in").mkdir()
     Path("settings").mkdir()
+    Path("broken").mkdir()
+    session = (ROOT / "samples/claude-code/session-blocks.jsonl").read_text("utf-8").splitlines()
+    Path("broken/session.jsonl").write_text("\n".join([*session[:3], "{", *session[3:]]), "utf-8")
     rows = [CLEAN, LOSSY, WRONG, {**CLEAN, "other": 1}]
     lines = [json.dumps(row) for row in rows * 3]
     Path("in/rows.jsonl").write_text("\n".join([*lines[:5], "{", " ", '{"messages": [], "messages": []}', *lines[5:]]))

@@ -84,7 +84,7 @@ def test_parts_of_any_size_are_converted_as_by_one_process(
     assert joined() == Path("one.jsonl").read_bytes()
     losses = json.loads(Path("losses.json").read_bytes())
     assert [json.loads(line) for line in joined("_losses").splitlines()] == losses
-    assert sum(group.count for group in report.losses) == len(losses) > 40
+    assert sum(group.count for group in report.totals.summary.groups.values()) == len(losses) > 40
     assert (report.missing, Path("out/_SUCCESS").exists()) == ([], True)
 
 
@@ -97,7 +97,8 @@ def test_parts_of_any_size_are_validated_as_by_one_process(
     code, printed, reported = alone(*words, capfd=capfd)
     assert (code, joined().decode()) == (1, printed)
     assert report.severe("error") == sum(json.loads(line)["severity"] == "error" for line in printed.splitlines()) > 30
-    assert f" in {report.transcripts - report.clean} of {report.transcripts} transcripts" in reported
+    totals, transcripts = report.totals, report.totals.summary.transcripts
+    assert f" in {transcripts - totals.clean} of {transcripts} transcripts" in reported
 
 
 @pytest.mark.parametrize("size", tiers.few([700, 37, 1 << 20], 1))
@@ -113,21 +114,21 @@ def test_every_line_is_written_refused_torn_or_blank_in_each_part_and_in_all(fol
     report = done(size=200)
     marks = list(finished(plan(INPUTS, "out", CONVERT, size=200)))
     assert len(marks) > 30
-    for mark in marks:
-        assert mark.lines == mark.written + mark.refused + mark.torn + mark.blank
-    assert report.lines == report.written + report.refused + report.torn + report.blank
+    for each in (*marks, report):
+        totals, summary = each.totals, each.totals.summary
+        assert totals.lines == totals.written + totals.refused + summary.torn + totals.blank
     text = Path("a.jsonl").read_bytes()
     of_file = [mark for mark in marks if mark.part.pieces[0].file == "a.jsonl"]
-    assert sum(mark.lines for mark in of_file) == text.count(b"\n") + 1
-    assert (report.torn, len(joined("_refused").splitlines())) == (0, 6 * 3 * 2 + 1 + 1)
+    assert sum(mark.totals.lines for mark in of_file) == text.count(b"\n") + 1
+    assert (report.totals.summary.torn, len(joined("_refused").splitlines())) == (0, 6 * 3 * 2 + 1 + 1)
 
 
 def test_a_file_that_breaks_off_is_counted_up_to_there(folder: Path) -> None:
     text = "\n".join(json.dumps({"messages": [{"role": "user", "content": f"{row**9}"}]}) for row in range(9000))
     Path("f.jsonl.gz").write_bytes(gzip.compress(text.encode())[:-9999])
     report = done(inputs=["f.jsonl.gz"])
-    assert report.lines == report.written + report.refused > 2
-    assert report.refused == 1
+    assert report.totals.lines == report.totals.written + report.totals.refused > 2
+    assert report.totals.refused == 1
 
 
 def test_a_job_goes_on_where_it_was_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,16 +245,16 @@ def test_what_is_killed_while_lines_are_counted_through_is_not_counted_twice(
 def test_a_part_without_keep_going_has_no_documents_and_the_job_no_success(folder: Path) -> None:
     task = Task("convert", OTHER, TARGET)
     report = done(task, 2000)
-    assert report.refused > 0
+    assert report.totals.refused > 0
     assert not Path("out/part-00000.jsonl").exists()
     assert not Path("out/_SUCCESS").exists()
-    assert next(finished(plan(INPUTS, "out", task, size=2000))).written == 0
+    assert next(finished(plan(INPUTS, "out", task, size=2000))).totals.written == 0
 
 
 def test_losses_that_are_not_wanted_are_counted_all_the_same(folder: Path) -> None:
     one, other = done(), done(Task("convert", OTHER, TARGET, keep_going=True, losses="none"), out="few")
-    assert [(group.label, group.count) for group in one.losses] == [
-        (group.label, group.count) for group in other.losses
+    assert [(group.label, group.count) for group in one.totals.summary.groups.values()] == [
+        (group.label, group.count) for group in other.totals.summary.groups.values()
     ]
     assert not Path("few/_losses").exists()
 

@@ -89,7 +89,7 @@ def test_the_first_range_has_all_of_a_file_that_cannot_be_cut(folder: Path, cont
     report = finish(each)
     code = main(["convert", "in.jsonl", "--from", OTHER, "--to", "anthropic", "--keep-going", "-o", "one.jsonl"])
     assert joined() == (Path("one.jsonl").read_bytes() if Path("one.jsonl").exists() else b"")
-    assert (report.refused > 0) is (code == 1)
+    assert (report.totals.refused > 0) is (code == 1)
     assert [mark.transcripts + mark.refused for mark in marks[1:]] == [0] * (len(each) - 1)
 
 
