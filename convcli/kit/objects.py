@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from convcli.model.caches import Cached
 from convcli.model.transcript import APART as APART
 from convcli.model.transcript import Extras, Message, Part, ToolDefinition, Transcript
 
@@ -14,27 +15,8 @@ Native = dict[str, Any]
 """An object as the vendor writes it."""
 NOTHING: Native = {}
 """An object without keys, for defaults; it stays empty."""
-Key = TypeVar("Key")
 Value = TypeVar("Value")
 Record = TypeVar("Record", bound=Transcript | Message | Part | ToolDefinition)
-
-
-class Cached(dict[Key, Value], Generic[Key, Value]):
-    """The values that a function of one argument has returned; when there are `most`, all are forgotten.
-
-    Unlike a function of `functools.lru_cache` it costs nothing to make, and many are made that are never asked.
-    """
-
-    __slots__ = ("_function", "_most")
-
-    def __init__(self, function: Callable[[Key], Value], most: int = 1024) -> None:
-        self._function, self._most = function, most
-
-    def __missing__(self, key: Key) -> Value:
-        if len(self) >= self._most:
-            self.clear()
-        value = self[key] = self._function(key)
-        return value
 
 
 class Keys:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from convcli.kit.objects import Cached
+from convcli.model.caches import Cached
 from convcli.model.dialect import Pass
 from convcli.model.inventory import RESULT_KINDS, Informed, Inventory, Question, kind_of, kinds
 from convcli.model.transcript import MEDIA_KINDS, ROLES, Message, Part, ToolDefinition, ToolResult, Transcript

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, overload
 import msgspec
 
 from convcli.model import fields
+from convcli.model.caches import Cached
 from convcli.model.dialect import Dialect, LossKind
 from convcli.model.transcript import Message, Path, camel
 from convcli.proof.levels import is_judged
@@ -142,21 +143,16 @@ MESSAGE_VALUES = frozenset(
 """Fields of a message that have one value, which is no list."""
 
 
-class LossTypes(dict[tuple[LossKind, str], LossType]):
+class LossTypes(Cached[tuple[LossKind, str], LossType]):
     """The types of losses of a pair of dialects, by kind and field: level and reason are looked up once for each."""
 
     def __init__(self, source: Dialect | None, target: Dialect | None, keys: KeysOf, form: str) -> None:
-        super().__init__()
-        self._pair = source, target
-        self._keys, self._form = keys, form
+        def type_of(key: tuple[LossKind, str]) -> LossType:
+            kind, field = key
+            why = reason_of(kind, field, target, keys, form)
+            return LossType(kind, field, level_of(field, source, target), why, is_judged(field))
 
-    def __missing__(self, key: tuple[LossKind, str]) -> LossType:
-        (kind, field), (source, target) = key, self._pair
-        if len(self) >= MOST_TYPES:
-            self.clear()
-        why = reason_of(kind, field, target, self._keys, self._form)
-        found = self[key] = LossType(kind, field, level_of(field, source, target), why, is_judged(field))
-        return found
+        super().__init__(type_of, MOST_TYPES)
 
     @cached_property
     def of_absent_values(self) -> dict[str, LossType]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from convcli.kit.objects import Cached, Native
+from convcli.kit.objects import Native
+from convcli.model.caches import Cached
 from convcli.model.transcript import Path
 
 
