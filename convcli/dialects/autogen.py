@@ -311,7 +311,6 @@ MODEL_FIT = (
     fitting.roles({"developer": "system"}),
     passes.on_each_message(_join_instruction),
 )
-NAMES = frozenset(("message.name",))
 SUPPORTS = TEXTS | CALLS
 SUPPORTS |= fields("reasoning.text message.name image.data tool_call.rawArguments tool_result.name")
 

@@ -67,7 +67,6 @@ BUBBLE = Envelope(
     "type= bubbleId=id text= createdAt=created_at thinking= toolFormerData= tokenCount= modelInfo richText"
 )
 COUNTS = counts("inputTokens=inputTokens outputTokens=outputTokens")
-TOOL = ("toolCallId", "name", "rawArgs", "params", "result", "status")
 Placed = list[tuple[Part, Path]]
 
 

@@ -31,7 +31,7 @@ from convcli.validation.rules import arguments, links
 
 NAME = "kimi-cli"
 ROLES = ("system", "user", "assistant", "tool")
-PROMPT, OWN_ROLES = "_system_prompt", ("_usage", "_checkpoint")
+PROMPT = "_system_prompt"
 FAILURE, FAILURE_END = "<system>ERROR: ", "</system>"
 PARTS = kosong.blocks(NAME, "{}_url")
 

@@ -44,7 +44,6 @@ OBSERVATION, ERROR, REJECTED = "ObservationEvent", "AgentErrorEvent", "UserRejec
 SOURCES = {SYSTEM: "agent", ACTION: "agent", OBSERVATION: "environment", ERROR: "agent", REJECTED: "environment"}
 """The default source of each event kind."""
 EVENT = Envelope("id=id timestamp=created_at source kind=")
-ROLES = ("user", "assistant", "system")
 LISTS = ("thought", "thinking_blocks")
 """Lists that the program writes in each action, most of them empty."""
 

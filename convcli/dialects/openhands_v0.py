@@ -82,9 +82,7 @@ class _VersionZeroReader:
         self.context = context
         self.response: Any = None
 
-    def _add(
-        self, role: str, parts: list[Part], part_paths: list[Path], row: Native, i: int, content: Native
-    ) -> Message:
+    def _add(self, role: str, parts: list[Part], part_paths: list[Path], i: int, content: Native) -> Message:
         """Adds a message; `content` is the row without what its parts cover."""
         message = Message(role, parts)
         message.extras = make_extras(NAME, EVENT.lift(content, message))
@@ -102,7 +100,7 @@ class _VersionZeroReader:
         rest = omit(args, "content", "image_urls")
         self.response = None
         other_keys = omit(row, "args", "action")
-        self._add(role, parts, part_paths, row, i, {**other_keys, **({"args": rest} if _has_values(rest) else {})})
+        self._add(role, parts, part_paths, i, {**other_keys, **({"args": rest} if _has_values(rest) else {})})
 
     def action(self, row: Native, i: int) -> None:
         """Reads a call. The first of a response has its thought."""
@@ -111,7 +109,7 @@ class _VersionZeroReader:
         if response is None or response != self.response:
             thought = row["args"].get("thought") or ""
             parts: list[Part] = [Text(thought)] if isinstance(thought, str) and thought else []
-            message = self._add("assistant", parts, [("args", "thought") for _ in parts], row, i, {})
+            message = self._add("assistant", parts, [("args", "thought") for _ in parts], i, {})
             message.created_at = row.get("timestamp") or None
             self.response = response
         message, (first, part_paths) = self.context.messages[-1], self.context.origin.places[-1]
@@ -147,7 +145,7 @@ class _VersionZeroReader:
         rest = omit(row, "content", CALL_METADATA)
         other_keys = omit(called, "function_name", "tool_call_id")
         self._add(
-            "tool", [result], [()], row, i, {**rest, **({CALL_METADATA: other_keys} if _has_values(other_keys) else {})}
+            "tool", [result], [()], i, {**rest, **({CALL_METADATA: other_keys} if _has_values(other_keys) else {})}
         )
 
 

@@ -209,7 +209,7 @@ def _is_written(media: Media) -> bool:
     return common.url_of_media(media) is not None
 
 
-def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
+def _fit(form: str) -> tuple[Pass, ...]:
     return (
         fitting.keep_active_conversation,
         results.separate_results,

@@ -104,7 +104,7 @@ def _lift_action(step: Native, i: int, context: LiftContext) -> None:
     observed, problem = step.get(OBSERVATIONS), as_object(error).get("message")
     if not calls or (observed is None and error is None):
         message.error = problem
-        message.extras = make_extras(NAME, {**(message.extras or {}).get(NAME, {}), **_kept(step, observed, error)})
+        message.extras = make_extras(NAME, {**(message.extras or {}).get(NAME, {}), **_kept(observed, error)})
         return
     result = ToolResult(*context.pairing.result(calls[0].id, None), "text", problem if observed is None else observed)
     answered = Message("tool", [result])
@@ -114,7 +114,7 @@ def _lift_action(step: Native, i: int, context: LiftContext) -> None:
     context.add(answered, (i,), [("error", "message") if observed is None else (OBSERVATIONS,)])
 
 
-def _kept(step: Native, observed: Any, error: Any) -> Native:
+def _kept(observed: Any, error: Any) -> Native:
     """Returns what a step without calls has next to the message."""
     others = {OBSERVATIONS: observed, "error": omit(error, "message") if error else None}
     return {key: value for key, value in others.items() if value}

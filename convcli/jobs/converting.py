@@ -80,18 +80,10 @@ class Sinks(msgspec.Struct, frozen=True):
 # --- converting ------------------------------------------------------------------------------------------------------
 
 
-def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks) -> Summary:
-    """Converts one input. `output_for` opens the output by suffix once the first document is ready.
-
-    Raises ConvcliError if it cannot continue; then nothing is written.
-    """
-    return completed(InputConversion(source, job, output_for, sinks))
-
-
 def completed(run: InputConversion | SplitConversion, *, is_range: bool = False) -> Summary:
     """Runs a conversion and returns its summary. A range of an input commits nothing.
 
-    Raises ConvcliError if it cannot continue.
+    Raises ConvcliError if it cannot continue; then an output of several transcripts is not written.
     """
     try:
         run.take_all()
@@ -103,7 +95,7 @@ def completed(run: InputConversion | SplitConversion, *, is_range: bool = False)
 
 
 class InputConversion:
-    """A running conversion of one input."""
+    """A running conversion of one input. `output_for` opens the output by suffix once the first document is ready."""
 
     def __init__(self, source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks) -> None:
         self.source, self.job, self.sinks = source, job, sinks

@@ -24,14 +24,6 @@ def prefix_digests(transcript: Transcript) -> Iterator[bytes]:
             yield last
 
 
-def digest(transcript: Transcript) -> bytes:
-    """Returns the digest of the whole conversation."""
-    last = b""
-    for each in prefix_digests(transcript):
-        last = each
-    return last
-
-
 def prompt_digest(transcript: Transcript) -> bytes:
     """Returns the digest of all messages before the first answer: equal for a conversation and what it grows to."""
     last = b""

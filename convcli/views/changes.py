@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, ToolCall, ToolResult
 from convcli.views.gists import COMMANDS, command_of
 from convcli.views.rows import CallPairs, is_error, part_text
 from convcli.wire.patterns import pattern
@@ -140,7 +140,7 @@ def numbered_lines(message: Message, result: ToolResult) -> list[tuple[int, str]
     return list(_of_listing(part_text(result))) if result.kind == "text" else []
 
 
-def files_changed(transcript: Transcript, pairs: CallPairs) -> dict[str, tuple[int, int, int]]:
+def files_changed(pairs: CallPairs) -> dict[str, tuple[int, int, int]]:
     """Returns the files that successful calls changed: the first message, and the lines added and removed."""
     files = dict[str, tuple[int, int, int]]()
     for number, (index, _, call) in enumerate(pairs.calls):

@@ -29,7 +29,7 @@ def facts_of(document: Document, transcript: Transcript, row: Row, prices: Price
     """
     project, branch = columns.project_of(transcript.cwd), columns.branch_of(document, transcript)
     pairs = CallPairs(transcript)
-    files = files_changed(transcript, pairs)
+    files = files_changed(pairs)
     failures = failures_of(transcript)
     facts = [
         Fact(project or "", "project", f"ran in {transcript.cwd}"),

@@ -25,7 +25,7 @@ from typing import Any
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs import converting, inputs
-from convcli.jobs.converting import Job, Sinks
+from convcli.jobs.converting import InputConversion, Job, Sinks
 from convcli.jobs.documents import finding_of
 from convcli.jobs.paths import find
 from convcli.model.errors import ContentError
@@ -169,7 +169,7 @@ def findings_of_one(paths: Iterable[str]) -> Iterator[bytes]:
     for path in paths:
         try:
             with inputs.opened(path, "openai-chat") as source:
-                converting.convert(source, job, lambda _: _Nowhere(), sinks)
+                converting.completed(InputConversion(source, job, lambda _: _Nowhere(), sinks))
         except ContentError as error:
             held.append(keep_own_line(finding_of(error)))
         yield from held

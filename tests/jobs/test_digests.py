@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from convcli.jobs import inputs
-from convcli.jobs.digests import digest, prefix_digests, prompt_digest
+from convcli.jobs.digests import prefix_digests, prompt_digest
 from tests.cli_cases import OTHER, write
 
 
@@ -27,7 +27,7 @@ def test_ids_and_times_do_not_matter_but_texts_names_and_arguments_do(tmp_path: 
             {"role": "assistant", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": id_, "content": result},
         ]
-        return digest(lifted(tmp_path, {"messages": messages}))
+        return list(prefix_digests(lifted(tmp_path, {"messages": messages})))[-1]
 
     assert called("call_1") == called("call_2")
     others = [called("c"), called("c", name="g"), called("c", arguments='{"a": 1}'), called("c", result="2")]
@@ -37,4 +37,5 @@ def test_ids_and_times_do_not_matter_but_texts_names_and_arguments_do(tmp_path: 
 def test_a_conversation_keeps_the_digests_of_its_beginning_when_it_grows(tmp_path: Path) -> None:
     short, long = lifted(tmp_path, chat("a", "b")), lifted(tmp_path, chat("a", "b", "c", "d"))
     assert list(prefix_digests(long))[:2] == list(prefix_digests(short))
-    assert prompt_digest(long) == prompt_digest(short) == digest(lifted(tmp_path, chat("a")))
+    [of_prompt] = prefix_digests(lifted(tmp_path, chat("a")))
+    assert prompt_digest(long) == prompt_digest(short) == of_prompt

@@ -15,7 +15,7 @@ from convcli.engine.known_formats import FORMATS, KnownFormat
 from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import open_source
 from convcli.jobs import converting, inputs
-from convcli.jobs.converting import Job, Sinks
+from convcli.jobs.converting import InputConversion, Job, Sinks
 from convcli.jobs.documents import Document, Item, Skipped
 from convcli.jobs.envelopes import PRESETS, patterns, picks
 from convcli.jobs.inputs import Input
@@ -348,7 +348,7 @@ def converted(path: Path, source: Dialect, job: Job) -> tuple[bytes, list[Any], 
     with open_source(str(path)) as file:
         opened = Input(str(path), file, source)
         sinks = Sinks(lambda loss: places.append(loss.where), lambda found: places.append(found.where), kept.append)
-        summary = converting.convert(opened, job, lambda suffix: output, sinks)
+        summary = converting.completed(InputConversion(opened, job, lambda suffix: output, sinks))
     return output.data, list(map(exact_json.parse, kept)), summary, places
 
 

@@ -13,7 +13,7 @@ from convcli.engine import reading
 from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
 from convcli.jobs.choosing import HELD
-from convcli.jobs.converting import Job, Sinks
+from convcli.jobs.converting import InputConversion, Job, Sinks
 from convcli.jobs.documents import Document
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
@@ -63,7 +63,9 @@ def test_lines_of_messages_are_the_same_in_their_own_dialect(tmp_path: Path, sam
     job = Job(dialects.get(sample.dialect))
     with inputs.opened(str(source), sample.dialect) as opened:
         sinks = Sinks(None, lambda _: None)
-        summary = converting.convert(opened, job, lambda _: open_output(str(output), inputs=[]), sinks)
+        summary = converting.completed(
+            InputConversion(opened, job, lambda _: open_output(str(output), inputs=[]), sinks)
+        )
     assert summary.losses == 0
     lines = output.read_bytes().splitlines()
     assert [exact_json.parse(line) for line in lines] == sample.document

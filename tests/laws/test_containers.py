@@ -13,7 +13,7 @@ import pytest
 from convcli import dialects
 from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
-from convcli.jobs.converting import Job, Sinks
+from convcli.jobs.converting import InputConversion, Job, Sinks
 from convcli.jobs.documents import Document
 from convcli.jobs.summaries import Summary
 from convcli.proof.reasons import Loss
@@ -33,7 +33,9 @@ def converted(path: Path, source: str, target: str, out: Path, **job: Any) -> tu
     with inputs.opened(str(path), source) as opened:
         output = open_output(str(out), force=True)
         sinks = Sinks(losses.append, lambda _: None)
-        summary = converting.convert(opened, Job(dialects.get(target), **job), lambda _: output, sinks)
+        summary = converting.completed(
+            InputConversion(opened, Job(dialects.get(target), **job), lambda _: output, sinks)
+        )
     return exact_json.parse(out.read_bytes()), losses, summary
 
 
@@ -69,7 +71,7 @@ def test_the_header_of_a_log_is_one_loss_in_lines(target: str, tmp_path: Path) -
         losses: list[Loss] = []
         output = open_output(str(tmp_path / "out.jsonl"))
         job = Job(dialects.get(target), layout="jsonl")
-        converting.convert(opened, job, lambda _: output, Sinks(losses.append, lambda _: None))
+        converting.completed(InputConversion(opened, job, lambda _: output, Sinks(losses.append, lambda _: None)))
     [loss] = [loss for loss in losses if loss.field == "container"]
     assert (loss.kind, loss.level) == ("dropped", "context")
     assert "version, eval, stats" in loss.why

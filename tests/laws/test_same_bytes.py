@@ -55,8 +55,9 @@ def converted(path: Path | str, source: str, target: Dialect) -> Done:
     output, losses, findings = Memory(), list[Any](), list[Any]()
     with inputs.opened(str(path), source) as opened:
         try:
-            converting.convert(
-                opened, converting.Job(target), lambda suffix: output, converting.Sinks(losses.append, findings.append)
+            sinks = converting.Sinks(losses.append, findings.append)
+            converting.completed(
+                converting.InputConversion(opened, converting.Job(target), lambda suffix: output, sinks)
             )
         except JobError as error:
             return Done(error.code.encode(), [], [])

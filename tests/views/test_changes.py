@@ -144,7 +144,7 @@ def test_only_calls_that_succeeded_changed_their_files() -> None:
     calls = [Message("assistant", [ToolCall(id_, "Edit", arguments)]) for id_ in "abc"]
     answers = [Message("tool", [ToolResult(id_, "Edit", kind, "")]) for id_, kind in (("a", "text"), ("b", "error"))]
     transcript = Transcript([Message("user", [Text("Hi.")]), *calls, *answers])
-    assert files_changed(transcript, CallPairs(transcript)) == {"f": (1, 2, 1)}
+    assert files_changed(CallPairs(transcript)) == {"f": (1, 2, 1)}
 
 
 def test_texts_that_would_take_long_to_compare_are_shown_whole() -> None:

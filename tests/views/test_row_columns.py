@@ -12,7 +12,7 @@ from convcli import dialects
 from convcli.engine import detection, pipeline
 from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
-from convcli.jobs.converting import Job, Sinks
+from convcli.jobs.converting import InputConversion, Job, Sinks
 from convcli.jobs.results import RowShape
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS, MARK, without_columns
@@ -36,7 +36,7 @@ def converted(path: Path, target: str, out: Path, columns: RowColumns | None, **
         output = open_output(str(out), force=True)
         sinks = Sinks(losses.append, lambda _: None)
         task = Job(dialects.get(target), shape=RowShape(columns), layout="jsonl", **job)
-        converting.convert(opened, task, lambda _: output, sinks)
+        converting.completed(InputConversion(opened, task, lambda _: output, sinks))
     return exact_json.parse(out.read_bytes().splitlines()[0]), losses
 
 

@@ -22,7 +22,7 @@ from convcli.dialects.chatgpt_export import contents
 from convcli.dialects.chatgpt_export.contents import NAME, Content
 from convcli.dialects.chatgpt_export.tree import Tree
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras, omit, without_empty
+from convcli.kit.objects import Native, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.supported import fields
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, time_of_seconds
@@ -31,8 +31,6 @@ from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall,
 from convcli.validation.rules import trees
 from convcli.validation.survey import limited_to
 
-CONVERSATION = "title create_time update_time mapping current_node conversation_id default_model_slug id"
-MESSAGE = Keys("id author create_time content weight metadata recipient status")
 NODES, NODE = "nodes", "node"
 """Extras keys for nodes without a message, and for the other keys of a message's node."""
 NO_TOOL = frozenset((None, "", "all", "assistant"))
@@ -68,7 +66,7 @@ def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcrip
     transcript.id = rest.pop(ids[0]) if ids else None
     transcript.title, transcript.model = _take_text(rest, "title"), _take_text(rest, "default_model_slug")
     transcript.created_at, transcript.updated_at = _time(rest, "create_time"), _time(rest, "update_time")
-    for key, known in (("id", transcript.id), ("current_node", _shown_head(native, tree))):
+    for key, known in (("id", transcript.id), ("current_node", _shown_head(native))):
         if rest.get(key) == known:
             rest.pop(key, None)
     transcript.extras = make_extras(NAME, rest, **{NODES: tree.extra()})
@@ -77,7 +75,7 @@ def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcrip
     return transcript
 
 
-def _shown_head(native: Native, tree: Tree) -> Any:
+def _shown_head(native: Native) -> Any:
     """Returns the current node if it is in the tree."""
     current = native.get("current_node")
     return current if isinstance(current, str) and current in native["mapping"] else None

@@ -73,7 +73,7 @@ class _SessionReader:
         self.begins: dict[int, Message] = {}
         bare = form.bare_rows(self.rows, self.kinds, self.usual.get("sessionId"))
         bare_rows = {*bare.values()}
-        transcript = self._prompt(bare)
+        transcript = self._prompt()
         for group in joined(_key(turns[i]) if i in turns else None for i in range(len(self.rows))):
             first = group[0]
             if first in turns:
@@ -127,7 +127,7 @@ class _SessionReader:
 
     # ------------------------------------------------------------ prompt and title
 
-    def _prompt(self, bare: dict[str, int]) -> Transcript:
+    def _prompt(self) -> Transcript:
         """Puts the system text and the tools before all messages, wherever their row is."""
         transcript = self.context.transcript()
         stated = form.last_prompt(self.rows, self.kinds)

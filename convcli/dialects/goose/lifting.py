@@ -98,12 +98,12 @@ def lift(document: Any) -> Transcript:
     is_counted = bool(prefix) and extra.get("message_count") == len(rows)
     transcript.extras = make_extras(NAME, omit(extra, "message_count") if is_counted else extra)
     if transcript.title is None:
-        _retitle(transcript, session, context)
+        _retitle(transcript, context)
     _find_summary(context.messages)
     return transcript
 
 
-def _retitle(transcript: Transcript, session: Native, context: LiftContext) -> None:
+def _retitle(transcript: Transcript, context: LiftContext) -> None:
     """Sets the title from `description`, which older sessions have instead of a name."""
     extra = dict(get_extras(transcript.extras, NAME))
     transcript.title = extra.pop("description", None)

@@ -62,8 +62,6 @@ THOUGHTS = ("reasoning_content", "thinking", "reasoning")
 IGNORED = ("refusal", "audio", "function_call", "annotations")
 """Keys of Chat Completions that trainers ignore."""
 SEPARATE_KEYS = frozenset(("training", *THOUGHTS, *IGNORED))
-ROW_KEYS, TURN_KEYS = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
-"""The keys of a row without calls, and of its turns."""
 JOINT = "\n\n"
 EMPTY_CONTENT: list[Part] = [Text("")]
 """An empty text as the only part: how columns of lists store empty content."""

@@ -111,7 +111,6 @@ SUPPORTS |= fields(
     "image.detail message.model message.stopReason message.provider tool_call.rawArguments tool_result.name "
     "tool_result.isError"
 )
-WRAPPER_EXTRAS = frozenset((f"extras.{NAME}.around",))
 
 DIALECT = Dialect(
     name=NAME,

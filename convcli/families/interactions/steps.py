@@ -31,7 +31,6 @@ HOSTED = fields(
     "processing_result"
 )
 """Steps of tools that Google runs."""
-STEPS = HOSTED | {INPUT, OUTPUT, THOUGHT, CALL, RESULT}
 STEP = "step"
 """The extras key for the keys of a step, on the first of its contents."""
 IN_CONTENT = {"in": "content"}

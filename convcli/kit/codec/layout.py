@@ -137,10 +137,10 @@ class LogLayout:
         self.without_text = "" if self.text in always else None
         self.always = [path for path in always if path != self.text]
         """The keys that are always written, except the text."""
-        self._build_trees(table)
+        self._build_trees()
         self._build_functions(table)
 
-    def _build_trees(self, table: LogTable) -> None:
+    def _build_trees(self) -> None:
         common = [self.role, *(field.path for field in self.fields)]
         own = [self.text, self.texts, self.reasoning, self.images, *(path for path, _ in self.turns)]
         if self.call is not None:

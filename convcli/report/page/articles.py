@@ -107,7 +107,7 @@ class ConversationView:
     def _article(self, index: int, message: Message, kind: str, *, is_more: bool) -> str:
         marks = list(self.marks.get(index, ()))
         role = message.role if message.role in ROLES else "other"
-        parts = "".join(self._part(part, index, message, marks) for part in message.parts)
+        parts = "".join(self._part(part, message, marks) for part in message.parts)
         if message.error:
             parts += f'<p class="state error">{escape(safe_text(message.error))}</p>'
         tools, states = self._tools_and_states(message)
@@ -159,7 +159,7 @@ class ConversationView:
             f'<a href="#m{index}" class="link" aria-label="link to message {index}">{index}</a></h2>\n'
         )
 
-    def _part(self, part: Part, index: int, message: Message, marks: list[Annotation]) -> str:
+    def _part(self, part: Part, message: Message, marks: list[Annotation]) -> str:
         match part:
             case Text():
                 return _text(part.text, message.role)

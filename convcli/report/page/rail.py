@@ -52,7 +52,7 @@ def _prompts(view: ConversationView) -> Iterator[str]:
 
 
 def _files(view: ConversationView) -> Iterator[str]:
-    for path, (index, added, removed) in list(files_changed(view.transcript, view.pairs).items())[:MOST]:
+    for path, (index, added, removed) in list(files_changed(view.pairs).items())[:MOST]:
         name = escape(safe_text(relative(path, view.transcript.cwd)))
         counts = f'<span class="counts"><ins>+{added:,}</ins> <del>−{removed:,}</del></span>'
         yield f'<li><a href="#m{index}" title="{name}"><span class="path"><bdi>{name}</bdi></span>{counts}</a></li>\n'
