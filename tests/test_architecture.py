@@ -82,6 +82,10 @@ class Module(NamedTuple):
     """Name, line and number of lines of the body."""
     foreign_names: list[tuple[str, int]]
     """Private names of other modules, with their lines."""
+    unread: set[str]
+    """The names that it defines and does not read itself."""
+    members: set[str]
+    """What it reads of other modules, with their names."""
 
 
 @cache
@@ -101,6 +105,8 @@ def read(path: Path) -> Module:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         ],
         list(foreign_names(path, nodes)),
+        {name for statement in tree.body for name in defined(statement)} - read_names(nodes),
+        members(nodes),
     )
 
 
@@ -138,6 +144,30 @@ def foreign_names(path: Path, nodes: list[ast.AST]) -> Iterator[tuple[str, int]]
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("setattr", "delattr"):
             words = [word.value for word in node.args[1:2] if isinstance(word, ast.Constant)]
             yield from ((word, node.lineno) for word in words if isinstance(word, str) and is_private(word))
+
+
+def defined(statement: ast.stmt) -> Iterator[str]:
+    """Yields the names that a statement of a module defines."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        yield statement.name
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        yield from (node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def read_names(nodes: list[ast.AST]) -> set[str]:
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def members(nodes: list[ast.AST]) -> set[str]:
+    names = set[tuple[str, str]]()
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            source = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            names |= {(alias.asname or alias.name, source + alias.name) for alias in node.names}
+    read = {(getattr(node.value, "id", ""), node.attr) for node in nodes if isinstance(node, ast.Attribute)}
+    sources = {base: [source for name, source in names if name == base] for base, _ in read}
+    return {source for _, source in names} | {f"{source}.{name}" for base, name in read for source in sources[base]}
 
 
 def is_private(name: str) -> bool:
@@ -399,3 +429,18 @@ def test_each_module_of_the_core_has_its_test_file() -> None:
     without = {str(path) for path in core_modules() if not (TESTS / path.parent / f"test_{path.name}").exists()}
     assert without <= UNTESTED
     assert set(map(str, core_modules())) >= UNTESTED, "a module in the list is gone"
+
+
+READ_BY_NAME = {"DIALECT", "command", "render", "program", "__all__", "__version__", "__getattr__", "__dir__"}
+"""Names that the registries, the installer and Python itself look up."""
+FOR_USERS = {"convcli", "convcli.testing"}
+"""Modules whose names are for the authors of other packages."""
+FOR_TESTS = {"convcli.validation.survey.SUBJECTS"}
+"""What the words of the rules are checked against."""
+
+
+def test_everything_that_a_module_defines_is_used_in_the_package() -> None:
+    every = {name: read(path) for name, path in modules().items()}
+    used = {member for module in every.values() for member in module.members} | FOR_TESTS
+    defined = {f"{name}.{one}" for name in every.keys() - FOR_USERS for one in every[name].unread - READ_BY_NAME}
+    assert sorted(defined - used) == []

@@ -24,13 +24,6 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoni
 
 INPUT, OUTPUT, THOUGHT, CALL, RESULT = "user_input", "model_output", "thought", "function_call", "function_result"
 CONTENTS = fields("text image audio video document")
-HOSTED = fields(
-    "mcp_server_tool_call mcp_server_tool_result code_execution_call code_execution_result google_search_call "
-    "google_search_result google_maps_call google_maps_result url_context_call url_context_result file_search_call "
-    "file_search_result retrieval_call retrieval_result tool_search_call tool_search_result processing_call "
-    "processing_result"
-)
-"""Steps of tools that Google runs."""
 STEP = "step"
 """The extras key for the keys of a step, on the first of its contents."""
 IN_CONTENT = {"in": "content"}
