@@ -368,7 +368,7 @@ def detect(document: Document) -> Detection:
 
 
 def difference(before: Transcript, after: Transcript) -> list[Loss]:
-    """Returns the differences of the second transcript from the first; none exactly if they are equal.
+    """Returns what the second transcript does not have as the first has it. The list is empty only if both are equal.
 
     >>> from convcli import Message, Text, Transcript, difference
     >>> one, two = (Transcript([Message("user", [Text(text)])]) for text in ("Hi.", "Hello."))

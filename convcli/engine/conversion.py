@@ -28,8 +28,9 @@ BY_DEFAULT = Options()
 class Conversion:
     """The result of converting one document: the output, its losses, and the findings of the target's rules.
 
-    `transcript` is the input in the intermediate format. It may be passed as a function that lifts it when needed.
-    `losses` is a list; its records are made when it is first read. `left_out`: what of the input was not to be written.
+    `document`: the output in the target dialect · `findings`: what the target would not accept, and what is wrong with
+    the input; pointers lead into the input · `left_out`: what of the input was not to be written. The transcript may be
+    passed as a function that lifts it when it is first read.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Conversion:
 
     @property
     def losses(self) -> list[Loss]:
+        """What the output does not have as the input had it. The list is made when it is first read."""
         return self._losses if isinstance(self._losses, list) else self._losses.records
 
     @losses.setter
@@ -65,6 +67,7 @@ class Conversion:
 
     @property
     def transcript(self) -> Transcript:
+        """The input in the intermediate format."""
         if not isinstance(self._transcript, Transcript):
             self._transcript = self._transcript()
         return self._transcript
