@@ -232,11 +232,7 @@ def lift(
     from convcli.engine import arguments, reading
 
     value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
-    if lenient:
-        from convcli.engine import lenient as leniently
-
-        return leniently.lift(value, own)[0]
-    return reading.lift(value, own)
+    return reading.lift_leniently(value, own)[0] if lenient else reading.lift(value, own)
 
 
 def lower(

@@ -18,11 +18,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from convcli.engine import answers, conversion, pipeline, reading
-from convcli.engine.conversion import Conversion
-from convcli.model.dialect import Dialect, Options
+from convcli.engine import answers
+from convcli.model.dialect import Dialect
 from convcli.model.document import with_items, with_value
-from convcli.model.errors import RefusedError
 from convcli.model.fields import REFERENCES
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path, Transcript
@@ -82,43 +80,10 @@ class Relaxed(msgspec.Struct, frozen=True):
         """A warning for each of the values."""
         return [each.finding for each in self.values]
 
-    @property
-    def paths(self) -> dict[str, Path]:
-        """The paths of the values by the names of their extras."""
-        return {FIELD + pointer(each.path): each.path for each in self.values}
-
-
-def lift(document: Any, dialect: Dialect) -> tuple[Transcript, list[Finding]]:
-    """Returns the transcript of a document as `reading.lift` does, with findings on values that were set aside.
-
-    Raises RefusedError if anything else is wrong with the document.
-    """
-    try:
-        return reading.lift(document, dialect, advises=False), []
-    except RefusedError:
-        rest = relaxed(document, dialect)
-        if rest is None:
-            raise
-        return rest.transcript, rest.findings
-
-
-def convert(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
-    """Converts a document as `pipeline.convert` does, with findings on values that were set aside.
-
-    Raises RefusedError if anything else is wrong with the document.
-    """
-    strict = replace(options, lenient=False)
-    if schemas.accepts(source.name, document):
-        return pipeline.convert(document, source, target, strict)
-    rest = relaxed(document, source)
-    if rest is None:
-        raise RefusedError(reading.objections(document, source))
-    if source is target and strict == conversion.BY_DEFAULT:
-        return Conversion(document, rest.transcript, [], rest.findings)
-    result = pipeline.of_transcript(rest.document, rest.transcript, source, target, strict)
-    result.findings[:0] = rest.findings
-    result.losses = [_placed(loss, rest, source) for loss in result.losses]
-    return result
+    def placed(self, losses: list[Loss], dialect: Dialect) -> list[Loss]:
+        """Returns the losses of the document: those of the values at their paths in it, under their keys."""
+        paths = {FIELD + pointer(each.path): each.path for each in self.values}
+        return [_placed(loss, paths.get(loss.field), dialect) for loss in losses]
 
 
 def relaxed(document: Any, dialect: Dialect) -> Relaxed | None:
@@ -140,8 +105,6 @@ def relaxed(document: Any, dialect: Dialect) -> Relaxed | None:
     bare = answers.lift(rest, dialect)
     trial = _Trial(document, rest, bare, dialect)
     if not all(map(trial.is_outside, _representatives(removed))):
-        return None
-    if reading.not_understood(rest, bare, dialect) is not None:
         return None
     values = [_set_aside(document, path, breach, dialect) for path, breach in removed.items()]
     return Relaxed(rest, _with_values(bare, values), values)
@@ -291,9 +254,7 @@ def _with_values(transcript: Transcript, values: list[SetAside]) -> Transcript:
     return replace(transcript, extras={**(transcript.extras or {}), OWNER: kept})
 
 
-def _placed(loss: Loss, rest: Relaxed, dialect: Dialect) -> Loss:
-    """Returns the loss of a value that was set aside at its path in the document, under its key."""
-    path = rest.paths.get(loss.field)
+def _placed(loss: Loss, path: Path | None, dialect: Dialect) -> Loss:
     if path is None:
         return loss
     return replace(loss, where=pointer(path), field=f"extras.{dialect.family or dialect.name}.{path[-1]}", why=WHY)

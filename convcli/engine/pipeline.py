@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convcli.engine import answers
 from convcli.engine.conversion import BY_DEFAULT, Conversion, lower, read_back
-from convcli.engine.reading import empty_finding, lift, not_understood, objections
+from convcli.engine.reading import empty_finding, lift, not_understood, objections, relaxed
 from convcli.engine.shortcut import is_clean
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
@@ -20,6 +20,7 @@ from convcli.model.findings import Finding
 from convcli.model.rule import Purpose, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation import unknown, verdict
+from convcli.validation.schemas import accepts
 from convcli.wire.pointers import enclosing
 
 if TYPE_CHECKING:
@@ -82,12 +83,23 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     the document does not pass its schema, and JobError if the target is read-only.
     """
     if options.lenient:
-        from convcli.engine import lenient
-
-        return lenient.convert(document, source, target, options)
+        return _convert_leniently(document, source, target, replace(options, lenient=False))
     if options == BY_DEFAULT and _has_shapes(document, source, target) and next(_begun(source, target)) >= FEW:
         return remembering(source, target).convert(document)
     return convert_in_full(document, source, target, options)
+
+
+def _convert_leniently(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
+    """Converts a document, with findings on values of a wrong type that were set aside."""
+    if accepts(source.name, document):
+        return convert(document, source, target, options)
+    rest = relaxed(document, source)
+    if source is target and options == BY_DEFAULT:
+        return Conversion(document, rest.transcript, [], rest.findings)
+    conversion = of_transcript(rest.document, rest.transcript, source, target, options)
+    conversion.findings[:0] = rest.findings
+    conversion.losses = rest.placed(conversion.losses, source)
+    return conversion
 
 
 def _has_shapes(document: Any, source: Dialect, target: Dialect) -> bool:

@@ -18,20 +18,50 @@ from convcli.validation import schemas
 from convcli.wire.pointers import pointer
 
 if TYPE_CHECKING:
-    from convcli.engine import detection
+    from convcli.engine import detection, lenient
 else:
-    detection = Later("convcli.engine.detection")
+    detection, lenient = Later("convcli.engine.detection"), Later("convcli.engine.lenient")
 
 
-def lift(document: Any, dialect: Dialect, *, advises: bool = True) -> Transcript:
+def lift(document: Any, dialect: Dialect) -> Transcript:
     """Returns the transcript of a document.
 
-    Raises RefusedError if it does not pass the schema, or if nothing in it is of that dialect (`not_understood`). It
-    `advises` how to read a document with a wrong type; the lenient reader finds that out itself.
+    Raises RefusedError if it does not pass the schema, or if nothing in it is of that dialect (`not_understood`).
     """
     if not schemas.accepts(dialect.name, document):
-        problems = objections(document, dialect)
-        raise RefusedError(_with_advice(problems, document, dialect) if advises else problems)
+        raise RefusedError(_with_advice(objections(document, dialect), document, dialect))
+    return _understood(document, dialect)
+
+
+def lift_leniently(document: Any, dialect: Dialect) -> tuple[Transcript, list[Finding]]:
+    """Returns what `lift` returns, with findings on values of a wrong type that were set aside.
+
+    Raises RefusedError if anything else is wrong with the document.
+    """
+    if schemas.accepts(dialect.name, document):
+        return _understood(document, dialect), []
+    rest = relaxed(document, dialect)
+    return rest.transcript, rest.findings
+
+
+def relaxed(document: Any, dialect: Dialect) -> lenient.Relaxed:
+    """Returns what can be read of a document that its schema refuses. Raises RefusedError if more is wrong with it than
+    the types of values outside of the conversation."""
+    rest = _relaxed(document, dialect)
+    if rest is None:
+        raise RefusedError(objections(document, dialect))
+    return rest
+
+
+def _relaxed(document: Any, dialect: Dialect) -> lenient.Relaxed | None:
+    rest = lenient.relaxed(document, dialect)
+    if rest is None or not_understood(rest.document, rest.transcript, dialect) is not None:
+        return None
+    return rest
+
+
+def _understood(document: Any, dialect: Dialect) -> Transcript:
+    """Returns the transcript of a document that its schema accepts."""
     transcript = answers.lift(document, dialect)
     problem = not_understood(document, transcript, dialect)
     if problem is not None:
@@ -52,9 +82,7 @@ def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list
 
 def _with_advice(problems: list[Finding], document: Any, dialect: Dialect) -> list[Finding]:
     """Names the option with which the document is read, if only metadata has a wrong type."""
-    from convcli.engine import lenient
-
-    if problems[0].help or lenient.relaxed(document, dialect) is None:
+    if problems[0].help or _relaxed(document, dialect) is None:
         return problems
     return [replace(problems[0], help=lenient.ADVICE), *problems[1:]]
 

@@ -126,10 +126,8 @@ class Document(msgspec.Struct):
 
     def lift_leniently(self) -> tuple[Transcript, list[Finding]]:
         """Returns the transcript as `lift` does, with findings on values of a wrong type that were set aside."""
-        from convcli.engine import lenient
-
         with self._locating():
-            transcript, findings = lenient.lift(self.value, self.dialect)
+            transcript, findings = reading.lift_leniently(self.value, self.dialect)
         return transcript, self.located(findings)
 
     def lift_once(self) -> tuple[Transcript, list[Finding]]:
