@@ -39,9 +39,9 @@ class LocatedCall(msgspec.Struct, frozen=True):
     part: int
     call: ToolCall
 
-    def at(self, field: str = "", steps: Path = ()) -> NodeRef:
+    def at(self, field: str = "") -> NodeRef:
         """Returns the node of the call, or of one of its fields."""
-        return NodeRef(self.message, self.part, field=field, steps=steps)
+        return NodeRef(self.message, self.part, field=field)
 
 
 class LocatedResult(msgspec.Struct, frozen=True):

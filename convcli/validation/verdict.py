@@ -24,13 +24,11 @@ from convcli.wire import pointers
 Placing = Callable[[NodeRef], Path]
 
 
-def findings(
-    document: Any, transcript: Transcript, dialect: Dialect, rules: Sequence[Rule], purpose: Purpose = "document"
-) -> list[Finding]:
+def findings(document: Any, transcript: Transcript, dialect: Dialect, rules: Sequence[Rule]) -> list[Finding]:
     """Returns the findings of these rules on a document of this dialect and its transcript."""
     if not rules:
         return []
-    survey = Survey(transcript, document, dialect, purpose)
+    survey = Survey(transcript, document, dialect)
     return [_finding(breach, survey.shown) for breach in _in_order(survey.breaches(rules))]
 
 

@@ -11,7 +11,7 @@ from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB, Blocks
 from convcli.families.anthropic.messages import FINISH_OF, VERBATIM
 from convcli.families.anthropic.request import CHOICE_OF, SETTINGS
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.families.anthropic.usage import USAGE, Counts, keep_supported_usage
+from convcli.families.anthropic.usage import keep_supported_usage
 from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_parts_of_roles, refusals_as_texts
 from convcli.kit.objects import drop_extras, get_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
@@ -228,7 +228,7 @@ def drop_empty_model(transcript: Transcript) -> Transcript:
     return replace(transcript, model=None) if transcript.model == "" else transcript
 
 
-def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
+def keep_supported_finish(reasons: Collection[str] = ()) -> Pass:
     """Keeps the stop reasons that the API has, or that are in `reasons`, and the counts that it has."""
     known = {*FINISH_OF, *VERBATIM, *reasons}
     has_end = any_of(has_field("stop_reason"), has_field("usage"))
@@ -237,7 +237,7 @@ def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) 
         if message.stop_reason is None and message.usage is None:
             return message
         reason = message.stop_reason if message.stop_reason in known else None
-        usage = keep_supported_usage(message.usage or {}, table)
+        usage = keep_supported_usage(message.usage or {})
         is_same = reason == message.stop_reason and usage == message.usage
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 

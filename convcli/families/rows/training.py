@@ -23,7 +23,7 @@ def answered(*forms: str, severity: Severity = "error") -> Rule:
     return Rule(("nothing-to-train",), check)
 
 
-def no_empty_answers(severity: Severity = "warning", *, or_null: bool = True) -> Rule:
+def no_empty_answers(*, or_null: bool = True) -> Rule:
     """Returns a rule that a trained answer has a text, a thought, a call or media; `or_null` unless another rule checks
     for null content."""
 
@@ -33,7 +33,7 @@ def no_empty_answers(severity: Severity = "warning", *, or_null: bool = True) ->
             is_trained = message.role == "assistant" and message.weight != 0
             is_told = not or_null and (survey.native_message(i) or {}).get("content") is None
             if is_trained and not is_told and all(map(_is_blank, message.parts)):
-                yield Breach("empty-message", NodeRef(i), EMPTY_ANSWER, severity)
+                yield Breach("empty-message", NodeRef(i), EMPTY_ANSWER, "warning")
 
     return Rule(("empty-message",), check)
 

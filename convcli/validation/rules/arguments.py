@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 from convcli.model.errors import ContentError
-from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import LocatedCall, Survey
 from convcli.validation.wording import counted
@@ -17,7 +16,7 @@ BROKEN_OFF = ("error", "aborted")
 TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
 
 
-def readable(*, severity: Severity = "warning") -> Rule:
+def readable() -> Rule:
     """Arguments that are a string contain a JSON object.
 
     Messages that failed are exempt: their arguments end where the output broke off.
@@ -28,7 +27,7 @@ def readable(*, severity: Severity = "warning") -> Rule:
             broke_off = call.raw_arguments is not None and survey.messages[i].stop_reason in BROKEN_OFF
             if call.raw_arguments is not None and not broke_off:
                 at = NodeRef(i, k, field="tool_call.rawArguments")
-                yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
+                yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), "warning")
 
     return Rule(("invalid-arguments",), check, subjects=("tool_call",))
 

@@ -11,7 +11,7 @@ from convcli.validation.survey import LINKED, Survey
 from convcli.validation.wording import shown_key
 
 
-def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
+def of_tools(alphabet: Alphabet) -> Rule:
     """Checks the names of tools in definitions and calls; each wrong name is reported once."""
 
     def check(survey: Survey) -> Iterable[Breach]:
@@ -27,7 +27,7 @@ def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
         for name, at in named:
             if name not in seen and not alphabet.accepts(name):
                 message = f"a tool name must have {alphabet.wants()}; found {shown_key(name)}"
-                yield Breach("bad-tool-name", at, message, severity)
+                yield Breach("bad-tool-name", at, message)
             seen.add(name)
 
     return Rule(("bad-tool-name",), check, subjects=("tool_call", "tools"))

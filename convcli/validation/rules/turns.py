@@ -106,7 +106,7 @@ def system_first() -> Rule:
     return Rule(("misplaced-system",), check, subjects=INSTRUCTIONS)
 
 
-def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
+def not_empty(roles: Collection[str]) -> Rule:
     """Messages of these roles are not empty."""
 
     def check(survey: Survey) -> Iterator[Breach]:
@@ -115,7 +115,7 @@ def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
         for i in survey.active_indexes:
             message = survey.messages[i]
             if not message.parts and message.role in roles:
-                yield Breach("empty-message", NodeRef(i), "the message is empty", severity)
+                yield Breach("empty-message", NodeRef(i), "the message is empty")
 
     return Rule(("empty-message",), check, subjects=(EMPTY,))
 
