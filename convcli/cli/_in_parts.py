@@ -67,13 +67,13 @@ class _PartsJob(msgspec.Struct, frozen=True):
         totals, summary = report.totals, report.totals.summary
         for finding in (finding for group in totals.findings for finding in group.first):
             printer.finding(finding)
-        self._tell_rest(report)
+        self._report_rest(report)
         codes.finish()
         _shared.announce_joined(self.screen, summary.calls, summary.conversations)
         announce(report)
         is_acceptable = self.allowed.accepts(totals.refused, summary.transcripts + totals.refused)
         codes.add(0 if is_acceptable and not summary.failing else UNACCEPTABLE)
-        self._tell_lost(len(set(report.missing) - failed), codes)
+        self._report_lost(len(set(report.missing) - failed), codes)
         return codes.worst
 
     def _run_share(self, parts: Sequence[Part], share: Share, check: Check) -> int:
@@ -89,7 +89,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         marks = list(finished(mine, is_listed=False, asks=True))
         codes.finish()
         lost = {part.number for part in mine} - {mark.part.number for mark in marks} - failed
-        self._tell_lost(len(lost), codes)
+        self._report_lost(len(lost), codes)
         bad = sum(mark.refused + mark.totals.summary.failing for mark in marks)
         codes.add(UNACCEPTABLE if bad else 0)
         done = f"task {share.task:,} of {share.tasks:,}: {len(marks):,} of its {counted(len(mine), 'part')} finished"
@@ -115,7 +115,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         check()
         return failed
 
-    def _tell_lost(self, lost: int, codes: ExitCodes) -> None:
+    def _report_lost(self, lost: int, codes: ExitCodes) -> None:
         """Reports parts that were finished and have no mark."""
         if lost:
             from convcli.validation.wording import counted
@@ -124,7 +124,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
             message = f"{counted(lost, 'finished part')} cannot be found in the folder of the outputs"
             self.screen.error(OutputError("parts-missing", message, help="run the same command again"))
 
-    def _tell_rest(self, report: Report) -> None:
+    def _report_rest(self, report: Report) -> None:
         """Prints how many findings are not printed: parts keep the first findings of each code only."""
         from convcli.validation.wording import counted
 

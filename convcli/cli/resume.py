@@ -102,9 +102,9 @@ def command(
         raise JobError("output-exists", f"{database} holds the session {facts.id} already", help=IN_PROGRAM)
     if not dry_run:
         _write(_contents(conversion.document, chosen, facts, target), document.file)
-    _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
-    _tell_losses(screen, document, conversion, chosen)
-    _tell_unsent(screen, conversion, chosen)
+    _report_findings(screen, document, conversion, programs.dialect_of(program), reading)
+    _report_losses(screen, document, conversion, chosen)
+    _report_unsent(screen, conversion, chosen)
     screen.announce(f"{'would write' if dry_run else 'wrote'} {target}\n")
     if not os.path.isdir(facts.cwd):
         screen.announce(f"note: there is no directory {facts.cwd} here\n")
@@ -209,7 +209,7 @@ def _opened(path: str, help: str, source: str) -> Output:
         raise
 
 
-def _tell_findings(
+def _report_findings(
     screen: Screen, document: Document, conversion: Conversion, target: Dialect, reading: ReadingOptions
 ) -> None:
     """Prints what the program would refuse or leave out of the session."""
@@ -221,7 +221,7 @@ def _tell_findings(
     printer.finish()
 
 
-def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> None:
+def _report_unsent(screen: Screen, conversion: Conversion, program: Program) -> None:
     """Prints what the program does not send to the model again, and what it rewrites; in its own sessions too."""
     from convcli.jobs import programs
     from convcli.validation.rules.turns import SENT_WORDS
@@ -239,7 +239,7 @@ def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> No
         screen.announce(f"note: {title} sends {change} ({count:,} ×)\n")
 
 
-def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
+def _report_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
     from convcli.jobs import programs
     from convcli.jobs.summaries import Summary
     from convcli.report.losses import summary

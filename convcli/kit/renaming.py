@@ -25,10 +25,10 @@ UNNAMED = "unnamed"
 
 class Alphabet:
     """The words that a service accepts: `least` to `most` characters (0: no limit) from `allowed` (any, if empty), the
-    first one from `first`. `said` is their description."""
+    first one from `first`. `description` is their description."""
 
-    def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
-        self._said, self._allowed = said, frozenset(allowed)
+    def __init__(self, description: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
+        self._description, self._allowed = description, frozenset(allowed)
         self._first = frozenset(first) if first else self._allowed
         self._letters = allowed.encode()
         self._least, self._most = least, most
@@ -66,7 +66,7 @@ class Alphabet:
     def wants(self) -> str:
         """Returns a description of the accepted words."""
         span = f"{self._least} to {self._most} " if self._least < self._most else f"{self._most or ''} ".lstrip()
-        return f"{span}characters{self._said and ', '}{self._said}"
+        return f"{span}characters{self._description and ', '}{self._description}"
 
     def replace_invalid(self, word: str) -> str:
         """Replaces or removes what is not allowed in a word. A fixed length keeps the end, because ids often start

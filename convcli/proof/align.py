@@ -28,9 +28,9 @@ from convcli.model.transcript import (
 )
 from convcli.wire import exact_json
 
-Spot = tuple[int, int]
+PartIndex = tuple[int, int]
 """Indexes of a message and of a part in it."""
-_Placed = list[tuple[Spot, Part]]
+_Placed = list[tuple[PartIndex, Part]]
 """Parts with their indexes."""
 
 
@@ -48,17 +48,17 @@ class Alignment(msgspec.Struct):
     """
 
     message_of: Sequence[int | None]
-    part_of: dict[Spot, Spot]
+    part_of: dict[PartIndex, PartIndex]
     moved: Collection[int]
     joined: Collection[int]
-    matched_after: set[Spot]
+    matched_after: set[PartIndex]
     after_used: Collection[int]
     in_place: Collection[int] = ()
     after_in_place: Collection[int] = ()
     unequal: Sequence[int] | None = None
     lost: Mapping[int, Collection[int]] = {}
 
-    def all_parts(self, before: list[Message]) -> dict[Spot, Spot]:
+    def all_parts(self, before: list[Message]) -> dict[PartIndex, PartIndex]:
         """Returns the partners of all parts of the messages before."""
         part_of = dict(self.part_of)
         for i, j in enumerate(self.message_of):
@@ -220,7 +220,7 @@ def _stays(alignment: Alignment) -> bool:
     return in_order and all(node_path[0] == other[0] for node_path, other in alignment.part_of.items())
 
 
-def _in_all(within: Alignment, others: list[int]) -> dict[Spot, Spot]:
+def _in_all(within: Alignment, others: list[int]) -> dict[PartIndex, PartIndex]:
     """Returns the partners of parts by their indexes in all messages, when only the `others` were aligned."""
     return {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
 
@@ -256,14 +256,14 @@ def _part_paths(messages: list[Message]) -> _Placed:
     return [((i, k), part) for i, message in enumerate(messages) for k, part in enumerate(message.parts)]
 
 
-def _parts_by_key(ours: _Placed, theirs: _Placed, generated: Collection[str]) -> dict[Spot, Spot]:
-    free: dict[tuple[Any, ...], list[Spot]] = {}
+def _parts_by_key(ours: _Placed, theirs: _Placed, generated: Collection[str]) -> dict[PartIndex, PartIndex]:
+    free: dict[tuple[Any, ...], list[PartIndex]] = {}
     for node_path, part in reversed(theirs):  # pop() below takes from the end, so the first is stored last
         free.setdefault(part_key(part), []).append(node_path)
     for id_ in generated:
         free.pop((ToolCall.type, id_), None)
         free.pop((ToolResult.type, id_), None)
-    part_of: dict[Spot, Spot] = {}
+    part_of: dict[PartIndex, PartIndex] = {}
     for node_path, part in ours:
         part_paths = free.get(part_key(part))
         if part_paths:
@@ -271,10 +271,10 @@ def _parts_by_key(ours: _Placed, theirs: _Placed, generated: Collection[str]) ->
     return part_of
 
 
-def _calls_by_content(left: _Placed, free: _Placed, after: list[Message], part_of: dict[Spot, Spot]) -> None:
+def _calls_by_content(left: _Placed, free: _Placed, after: list[Message], part_of: dict[PartIndex, PartIndex]) -> None:
     """Matches calls whose ids say nothing by name and arguments, and then the results of these calls."""
     calls = [(node_path, part) for node_path, part in left if isinstance(part, (ToolCall, ToolResult))]
-    queues: dict[tuple[Any, ...], deque[Spot]] = {}
+    queues: dict[tuple[Any, ...], deque[PartIndex]] = {}
     for node_path, part in free if calls else ():
         if isinstance(part, (ToolCall, ToolResult)):
             queues.setdefault(_content_key(part), deque()).append(node_path)
@@ -299,7 +299,7 @@ def _content_key(
     return (part.type, ids[0] if ids else part.tool_call_id)
 
 
-def _messages_by_parts(count: int, ours: _Placed, part_of: dict[Spot, Spot]) -> list[int | None]:
+def _messages_by_parts(count: int, ours: _Placed, part_of: dict[PartIndex, PartIndex]) -> list[int | None]:
     """Returns for each of `count` messages the message that has the first of its matched parts."""
     message_of: list[int | None] = [None] * count
     for node_path, _ in reversed(ours):
@@ -341,11 +341,11 @@ def _parts_by_order(
     left: _Placed,
     free: _Placed,
     message_of: list[int | None],
-    part_of: dict[Spot, Spot],
+    part_of: dict[PartIndex, PartIndex],
 ) -> None:
     """Matches each remaining part with the next free one of the same type in the same message."""
     taken = set(part_of.values()) if left else set()
-    queues: dict[tuple[int, str], deque[Spot]] = {}
+    queues: dict[tuple[int, str], deque[PartIndex]] = {}
     for node_path, part in free:
         if node_path not in taken:
             queues.setdefault((node_path[0], part.type), deque()).append(node_path)

@@ -143,8 +143,8 @@ def _lift_part(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
     if (kind == DYNAMIC and native.get("toolName")) or (kind.startswith(STATIC) and kind != INVOCATION):
         return _lift_tool(native, context)
     is_done = DONE.items() <= native.items()
-    said = {key: native[key] for key in native if key != "state"} if is_done else native
-    return tables(context.dialect).shown.lift(said, context), None
+    stated = {key: native[key] for key in native if key != "state"} if is_done else native
+    return tables(context.dialect).shown.lift(stated, context), None
 
 
 def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:

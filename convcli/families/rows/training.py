@@ -31,8 +31,8 @@ def no_empty_answers(*, or_null: bool = True) -> Rule:
         for i in survey.active_indexes:
             message = survey.messages[i]
             is_trained = message.role == "assistant" and message.weight != 0
-            is_told = not or_null and (survey.native_message(i) or {}).get("content") is None
-            if is_trained and not is_told and all(map(_is_blank, message.parts)):
+            is_null = not or_null and (survey.native_message(i) or {}).get("content") is None
+            if is_trained and not is_null and all(map(_is_blank, message.parts)):
                 yield Breach("empty-message", NodeRef(i), EMPTY_ANSWER, "warning")
 
     return Rule(("empty-message",), check)
