@@ -41,7 +41,10 @@ NAMED = "--from DIALECT names its dialect (convcli dialects); for a log of your 
 
 
 class Detection(msgspec.Struct, frozen=True):
-    """The dialect of a document, and why; `others` are weaker candidates, strongest first."""
+    """The name of the dialect of a document, and the `evidence`, whose `reason` says by what it is recognized.
+
+    `others` are the names of weaker candidates with their evidence, strongest first.
+    """
 
     dialect: str
     evidence: Evidence

@@ -29,7 +29,8 @@ class LineOutcome(msgspec.Struct, frozen=True):
     """The result of one line.
 
     `line` counts from 1 · `data` is the converted document without a final newline, None if nothing was converted, and
-    empty for a blank line · `findings` are those on the line, or what the target would refuse.
+    empty for a blank line · `losses`, `findings`: as in `Conversion`; the findings of a line that was not converted say
+    why.
     """
 
     line: int
