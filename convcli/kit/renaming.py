@@ -25,7 +25,7 @@ UNNAMED = "unnamed"
 
 class Alphabet:
     """The words that a service accepts: `least` to `most` characters (0: no limit) from `allowed` (any, if empty), the
-    first one from `first`. `description` is their description."""
+    first one from `first`. `description` names the characters in a message."""
 
     def __init__(self, description: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
         self._description, self._allowed = description, frozenset(allowed)
