@@ -214,8 +214,8 @@ class _Session:
         states = dict(enumerate(objects_in(item.get(STATES))))
         ids = {native.get("id") for native in natives}
         by_id: dict[Any, list[int]] = {}
-        for at, state in reversed(states.items()):
-            by_id.setdefault(_id_of(state), []).append(at)
+        for number, state in reversed(states.items()):
+            by_id.setdefault(_id_of(state), []).append(number)
         for k, native in enumerate(natives):
             call = openai.lift_call(native, self.context)
             same = by_id.get(native.get("id"))
