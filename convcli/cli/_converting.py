@@ -14,6 +14,7 @@ from convcli.cli import _shaping, _shared
 from convcli.cli._convert_arguments import ConvertArguments
 from convcli.cli._destination import destination
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
+from convcli.cli._output_names import LISTS, tell_other_format
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Unread, allowance
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError, OutputError
@@ -21,9 +22,10 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.cli._recording import Recording
-    from convcli.files.outputs import Output
+    from convcli.files.outputs import FileOutput, NewFolders, Output
+    from convcli.jobs.arranging import Arranged
     from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion
-    from convcli.jobs.destinations import LossFile
+    from convcli.jobs.destinations import Folder, Joined, ValueFile
     from convcli.jobs.inputs import Input
     from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
@@ -47,12 +49,17 @@ class Converting:
         self.allowed = allowance(arguments.allow_bad)
         self.keep_going = bool(arguments.keep_going or arguments.allow_bad)
         self.unread = Unread()
+        self.losses: ValueFile | None = None
+        self.records: FileOutput | None = None
+        self.recording: Recording | None = None
+        self.folder: Folder | None = None
+        self.joined: Joined | Arranged | None = None
+        self.arranged: Arranged | None = None
 
     def run(self) -> int:
         """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
-        from convcli.files.outputs import open_output, refuse_same
-        from convcli.jobs.destinations import LossFile
-        from convcli.jobs.paths import split_line
+        from convcli.files.names import split_line
+        from convcli.files.outputs import NewFolders, refuse_same
 
         job = self._job()
         arguments = self.arguments
@@ -68,27 +75,35 @@ class Converting:
         asked = 1 if is_in_turn else self.arguments.jobs  # a selection and a redaction count over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
         self._opened = self._reading().opened
-        self.recording = self._recording(paths)
-        goal = destination(arguments, self.files, paths, job)
-        self.folder, self.joined, self.arranged, self.tables = goal.folder, goal.joined, goal.arranged, goal.tables
-        self.screen.announce(goal.note)
-        output, job = goal.output, goal.job
-        self.losses: LossFile | None = None
-        if self.arguments.losses is not None:
-            self.losses = LossFile(open_output(self.arguments.losses, force=self.arguments.force, inputs=paths))
-        self.records: Output | None = None
-        if self.arguments.restore_file is not None:
-            self.records = open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
+        folders = NewFolders()
         try:
+            job, output = self._open(job, paths, folders)
             _shared.read_ahead(self.screen, reading, self.files)
             with self.screen.progress(sum(map(_shared.size_of, paths))) as self.progress:
                 self._all(job, output)
             self._finish()
         finally:
-            for target in (self.losses, self.records, self.joined, self.folder, self.recording):
+            for target in (self.losses, self.records, self.joined, self.folder, self.recording, folders):
                 if target is not None:
                     target.discard()
         return self.codes.worst
+
+    def _open(self, job: Job, paths: list[str], folders: NewFolders) -> tuple[Job, Output | None]:
+        """Opens the outputs. Returns the job with its layout, and the output if there is one for one input."""
+        from convcli.files.outputs import open_output
+        from convcli.jobs.destinations import ValueFile
+
+        arguments = self.arguments
+        self.recording = self._recording(paths, folders)
+        goal = destination(arguments, self.files, paths, job, folders)
+        self.folder, self.joined, self.arranged, self.tables = goal.folder, goal.joined, goal.arranged, goal.tables
+        tell_other_format(self.screen, arguments.output)
+        tell_other_format(self.screen, arguments.losses, fitting=LISTS)
+        if arguments.losses is not None:
+            self.losses = ValueFile(open_output(arguments.losses, force=arguments.force, inputs=paths))
+        if arguments.restore_file is not None:
+            self.records = open_output(arguments.restore_file, force=arguments.force, inputs=paths)
+        return goal.job, goal.output
 
     def _reading(self) -> ReadingOptions:
         """A restore file keeps each value as the input has it, so calls stay as they are."""
@@ -99,13 +114,13 @@ class Converting:
             raise JobError("usage", "--join and --restore-file exclude each other")
         return replace(reading, restores=True, calls="apart")
 
-    def _recording(self, paths: list[str]) -> Recording | None:
+    def _recording(self, paths: list[str], folders: NewFolders) -> Recording | None:
         """Opens the card and the receipt, if requested. Raises JobError."""
         if not self.arguments.card and self.arguments.receipt is None:
             return None
         from convcli.cli._recording import Recording
 
-        return Recording(self.arguments, paths)
+        return Recording(self.arguments, paths, folders)
 
     def _job(self) -> Job:
         from convcli.engine.arguments import options, with_row_choices
@@ -151,14 +166,13 @@ class Converting:
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Converts the inputs one after the other, or in parallel those that share no output."""
-        from convcli.files.outputs import secure
         from convcli.jobs.converting import Sinks
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
         route = None if self.arranged is None else self.arranged.route
         taken = None if self.recording is None else self.recording.taken
         loss = self._loss if self._asks_for_losses() else None
-        secure_records = None if self.records is None else partial(secure, self.records)
+        secure_records = None if self.records is None else self.records.secure
         sinks = Sinks(loss, self._finding, restore, None, route, taken, secure_records)
         self.job, self.sinks = job, sinks
         if len(apart) < 2:
@@ -337,7 +351,7 @@ class Converting:
 
     def _tell_splits(self) -> None:
         """Reports how many rows are in each split."""
-        if self.arguments.split is not None and self.arranged is not None:
+        if self.arguments.split is not None and self.arranged is not None and self.total and self.total.outputs:
             counts = ", ".join(f"{name} {count:,}" for name, count in self.arranged.rows.items())
             self.screen.announce(f"note: rows by split: {counts}\n")
 

@@ -8,26 +8,23 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from convcli.cli._output_names import layout_of
 from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
     from convcli.cli._convert_arguments import ConvertArguments
     from convcli.files.framing import Framing
-    from convcli.files.outputs import Output
+    from convcli.files.outputs import NewFolders, Output
     from convcli.jobs.arranging import Arranged
     from convcli.jobs.converting import Job
     from convcli.jobs.destinations import Folder, Joined
     from convcli.jobs.paths import InputFile
 
-OTHER_SUFFIXES = frozenset((".csv", ".htm", ".html", ".md", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"))
-"""Names of outputs that end so promise a format that no dialect is written in."""
-
 
 class Destination(msgspec.Struct):
     """The job with its layout, and one of: the output of one input, a folder, or what the inputs share.
 
-    `arranged`: the same as `joined`, if the rows are split or shuffled · `tables`: outputs that are tables · `note`:
-    what the user should know.
+    `arranged`: the same as `joined`, if the rows are split or shuffled · `tables`: outputs that are tables.
     """
 
     job: Job
@@ -36,15 +33,16 @@ class Destination(msgspec.Struct):
     joined: Joined | Arranged | None = None
     arranged: Arranged | None = None
     tables: list[Any] = []
-    note: str = ""
 
 
-def destination(arguments: ConvertArguments, files: list[InputFile], paths: list[str], job: Job) -> Destination:
+def destination(
+    arguments: ConvertArguments, files: list[InputFile], paths: list[str], job: Job, folders: NewFolders
+) -> Destination:
     """Returns where the transcripts of these files go. Raises JobError for options that exclude each other."""
     if arguments.out_dir is not None and arguments.output is not None:
         raise JobError("usage", "-o and --out-dir exclude each other")
     if arguments.split is not None or arguments.shuffle is not None:
-        return _arranged(arguments, paths, job)
+        return _arranged(arguments, paths, job, folders)
     if arguments.out_dir is not None:
         from convcli.jobs.destinations import Folder
 
@@ -55,7 +53,7 @@ def destination(arguments: ConvertArguments, files: list[InputFile], paths: list
 
 def _single(arguments: ConvertArguments, paths: list[str], job: Job) -> Destination:
     """Opens the one output of one or more inputs."""
-    from convcli.files.layouts import is_table
+    from convcli.files.names import is_table
     from convcli.files.outputs import STDOUT
     from convcli.jobs.destinations import Joined, output_at
 
@@ -64,7 +62,7 @@ def _single(arguments: ConvertArguments, paths: list[str], job: Job) -> Destinat
         raise JobError("usage", message, help="leave out one of the three")
     if arguments.restore_file is not None and len(paths) > 1:
         raise JobError("several-inputs", "--restore-file is for one input")
-    layout = _layout_of(arguments.output)
+    layout = layout_of(arguments.output)
     if len(paths) > 1 and layout is None:
         if arguments.output not in (None, *STDOUT):
             message = f"{len(paths):,} inputs, and {arguments.output} is no file for several transcripts"
@@ -77,15 +75,14 @@ def _single(arguments: ConvertArguments, paths: list[str], job: Job) -> Destinat
         message = "--restore-file needs an output that keeps the order of keys; a table does not"
         raise JobError("usage", message, help="write to a FILE.jsonl")
     if len(paths) == 1:
-        return Destination(replace(job, layout=layout), output, tables=tables, note=_note_of(name))
+        return Destination(replace(job, layout=layout), output, tables=tables)
     joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
-    return Destination(replace(job, layout="jsonl", is_joined=True), joined=joined, tables=tables, note=_note_of(name))
+    return Destination(replace(job, layout="jsonl", is_joined=True), joined=joined, tables=tables)
 
 
-def _arranged(arguments: ConvertArguments, paths: list[str], job: Job) -> Destination:
+def _arranged(arguments: ConvertArguments, paths: list[str], job: Job, folders: NewFolders) -> Destination:
     """Opens the outputs of a job that shuffles or splits."""
-    from convcli.files.layouts import is_table
-    from convcli.files.outputs import make_folder
+    from convcli.files.names import is_table
     from convcli.jobs.arranging import PLACEHOLDER, Arranged, Splits, shares
     from convcli.jobs.destinations import output_at
 
@@ -98,37 +95,13 @@ def _arranged(arguments: ConvertArguments, paths: list[str], job: Job) -> Destin
         message = message if arguments.split is not None else "--out-dir with --shuffle needs --split"
         raise JobError("usage", message, help=f"write --out-dir DIR, or -o data-{PLACEHOLDER}.jsonl")
     if arguments.out_dir:
-        make_folder(arguments.out_dir)
+        folders.make(arguments.out_dir)
     outputs: dict[str, tuple[Output, Framing]] = {}
     for part in parts:
         path = name.replace(PLACEHOLDER, part)
         output = output_at(path, job.target, job.framing, force=arguments.force, inputs=paths)
-        outputs[part] = output, "array" if _layout_of(path) == "json" else "jsonl"
+        outputs[part] = output, "array" if layout_of(path) == "json" else "jsonl"
     tables = [output for output, _ in outputs.values() if is_table(output.name)]
     splits = None if arguments.split is None else Splits(parts)
     arranged = Arranged(outputs, job.target.collected, splits, arguments.shuffle)
     return Destination(replace(job, layout="jsonl", is_joined=True), joined=arranged, arranged=arranged, tables=tables)
-
-
-def _note_of(output: str) -> str:
-    """Returns a note if a name such as `out.csv` does not make a file of that format."""
-    from convcli.files.packed import without_packing
-
-    if os.path.splitext(without_packing(output))[1].lower() not in OTHER_SUFFIXES:
-        return ""
-    from convcli.report.text import safe_text
-
-    return f"note: {safe_text(output)} is written as JSON\n"
-
-
-def _layout_of(output: str | None) -> Framing | None:
-    """Returns the layout that the name of an output implies; None if it implies none."""
-    from convcli.files.layouts import is_table
-    from convcli.files.packed import without_packing
-    from convcli.jobs.paths import is_lines
-
-    name = without_packing(output or "-")
-    if is_lines(name) or is_table(name):
-        return "jsonl"
-    suffix = os.path.splitext(name)[1].lower()
-    return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None

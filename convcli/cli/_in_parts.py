@@ -242,7 +242,7 @@ def validate(screen: Screen, arguments: Any) -> int:
     from convcli.parts import Task
     from convcli.report.formats.full import tally
 
-    every = arguments.with_defaults()
+    every = arguments.with_defaults(screen)
     if arguments.output or arguments.form or arguments.statistics or every.baseline or arguments.transcripts_only:
         message = "-o, --output-format, --statistics, --baseline and --transcripts-only are not for a job with --engine"
         raise JobError("usage", message, help="DIR/part-*.jsonl has the findings, DIR/_report.json counts them")

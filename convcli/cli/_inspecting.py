@@ -184,12 +184,15 @@ class Inspecting:
 
         assert self.arguments.out_dir is not None
         folder = _pages.PageFolder(self.arguments.out_dir, self._prices(), force=self.arguments.force)
-        for document, transcript in lifted:
-            if self.arguments.events == "hide":
-                transcript = without_events(transcript)
-            whole = self._with_runs(document, transcript)
-            folder.add(document, transcript, self._marks(document, transcript), whole)
-        self.screen.announce(folder.finish())
+        try:
+            for document, transcript in lifted:
+                if self.arguments.events == "hide":
+                    transcript = without_events(transcript)
+                whole = self._with_runs(document, transcript)
+                folder.add(document, transcript, self._marks(document, transcript), whole)
+            self.screen.announce(folder.finish())
+        finally:
+            folder.discard()
 
     def _prices(self) -> Prices:
         from convcli.views.costs import Prices

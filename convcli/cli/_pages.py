@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from convcli.files.outputs import make_folder, open_output
+from convcli.files.outputs import NewFolders, open_output
 from convcli.jobs.documents import Document
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript
@@ -40,7 +40,7 @@ class PageFolder:
     def __init__(self, path: str, prices: Prices, *, force: bool) -> None:
         self.path, self.force, self._prices = path, force, prices
         self._names, self._sessions = Counter[str](), dict[str, SessionRow]()
-        self._files = dict[str, None]()
+        self._files, self._folders = dict[str, None](), NewFolders()
 
     def add(self, document: Document, transcript: Transcript, marks: page.Annotations, whole: Transcript) -> None:
         """Writes the page of a transcript. `whole` has the runs of other files too."""
@@ -58,6 +58,10 @@ class PageFolder:
         self._write("index.html", page.index("Sessions", page.SessionList(self._sessions)), self._files)
         return f"{counted(self._names.total(), 'page')} and index.html written to {self.path}\n"
 
+    def discard(self) -> None:
+        """Deletes the folder if it is new and empty."""
+        self._folders.discard()
+
     def _name(self, base: str, line: int | None) -> str:
         """Returns a unique name that is safe in an address and in any file system."""
         stem = re.sub(r"[^A-Za-z0-9._-]+", "-", base).strip(".-") or "session"
@@ -66,7 +70,7 @@ class PageFolder:
         return f"{stem}-{self._names[stem]}.html" if self._names[stem] > 1 else f"{stem}.html"
 
     def _write(self, name: str, pieces: Iterable[str], inputs: Iterable[str]) -> None:
-        make_folder(self.path)
+        self._folders.make(self.path)
         output = open_output(os.path.join(self.path, name), force=self.force, inputs=inputs)
         try:
             for piece in pieces:

@@ -12,7 +12,7 @@ from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
     from convcli.cli._convert_arguments import ConvertArguments
-    from convcli.files.outputs import Output
+    from convcli.files.outputs import NewFolders, Output
     from convcli.jobs.receipts import Role
     from convcli.jobs.results import ItemResult
     from convcli.jobs.summaries import Summary
@@ -57,8 +57,8 @@ class Recording:
     Raises JobError where they are not possible.
     """
 
-    def __init__(self, arguments: ConvertArguments, inputs: Iterable[str]) -> None:
-        from convcli.files.outputs import STDOUT, make_folder, open_output
+    def __init__(self, arguments: ConvertArguments, inputs: Iterable[str], folders: NewFolders) -> None:
+        from convcli.files.outputs import STDOUT, open_output
         from convcli.jobs.receipts import with_tilde
 
         self._arguments, self._inputs = arguments, list(dict.fromkeys(inputs))
@@ -72,7 +72,7 @@ class Recording:
         if arguments.card:
             from convcli.views.data_sets import DataSetFacts
 
-            make_folder(self._folder)
+            folders.make(self._folder)
             self._facts = DataSetFacts()
             self._card = self._opened_card()
         if arguments.receipt is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def shape(arguments: ConvertArguments) -> RowShape:
     """Returns what rows are made of. An output with a restore file has all of a document. Raises JobError."""
-    from convcli.files.layouts import is_table
+    from convcli.files.names import is_table
     from convcli.jobs.results import RowShape
 
     target, split = arguments.target, splitting(arguments)

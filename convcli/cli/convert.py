@@ -76,7 +76,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "--losses",
     type=PATH,
     metavar="FILE",
-    help="Write all losses to a file as a JSON array. With --engine: all, first (of each kind) or none.",
+    help="Write all losses: a JSON array, or lines in FILE.jsonl. With --engine: all, first (of each kind) or none.",
 )
 @add_option(
     "--restore-file",

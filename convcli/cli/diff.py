@@ -12,10 +12,12 @@ from msgspec.structs import replace
 
 from convcli.cli import _shared
 from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._output_names import format_of_report
 from convcli.cli._types import DIALECT, PATH, Near, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.report import tables
+from convcli.report.choice import names
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     are compared one by one. Exits 0 if they are equal, 1 if not.
     """
     arguments = DiffArguments(**values)
-    form = arguments.form or ("html" if (arguments.output or "").endswith((".html", ".htm")) else "text")
+    form = arguments.form or format_of_report(screen, arguments.output, names(tables), "text")
     comparing = Comparing(arguments)
     compared = list(comparing.run())
     with _sink(screen, arguments):
@@ -94,8 +96,9 @@ def _sink(screen: Screen, arguments: DiffArguments) -> AbstractContextManager[No
     if arguments.output is None:
         return nullcontext()
     from convcli.files.outputs import open_output
+    from convcli.jobs.paths import find
 
-    inputs = [arguments.first, arguments.second]
+    inputs = [file.path for file in find([arguments.first, arguments.second])]
     return screen.into(open_output(arguments.output, force=arguments.force, inputs=inputs))
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from convcli.cli import _redacting, _selecting, _shared
 from convcli.cli._commands import add_option, declare
 from convcli.cli._inspecting import InspectArguments, Inspecting
+from convcli.cli._output_names import format_of_report
 from convcli.cli._types import DIALECT, PATH, Near, Number, format_of
 from convcli.report import tables
+from convcli.report.choice import names
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
@@ -79,7 +80,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. #1 links
     the first call to its result.
     """
-    values["form"] = values["form"] or _form_of(values["output"])
+    values["form"] = values["form"] or format_of_report(screen, values["output"], names(tables), "table")
     return Inspecting(screen, InspectArguments(**values)).run()
 
 
@@ -87,11 +88,3 @@ def _every_column() -> list[str]:
     from convcli.views.columns import SHOWN, known
 
     return [name for kind in SHOWN for name in known(kind)]
-
-
-def _form_of(output: str | None) -> str:
-    """Returns the format of a file by its suffix."""
-    from convcli.report import choice
-
-    ending = os.path.splitext(output or "")[1][1:]
-    return ending if ending in choice.names(tables) else "table"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import add_option, declare
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
+from convcli.cli._output_names import LISTS, tell_other_format
 from convcli.cli._types import PATH, format_of
 from convcli.model.errors import UNACCEPTABLE, JobError
 from convcli.report import tables
@@ -20,7 +20,7 @@ from convcli.report.text import safe_text
 if TYPE_CHECKING:
     from convcli.files.layouts import DocumentWriter
     from convcli.files.outputs import Output
-    from convcli.jobs.destinations import Folder
+    from convcli.jobs.destinations import Folder, ValueFile
     from convcli.jobs.documents import Document
     from convcli.jobs.inputs import Input
     from convcli.jobs.paths import InputFile
@@ -74,7 +74,7 @@ def command(screen: Screen, /, **values: Any) -> int:
         return redacting.write(paths, values["output"], values["out_dir"], values["report"], force=values["force"])
     code = redacting.check(paths, form)
     if values["writes_allowed"]:
-        _written(allow, redaction.allowed.written(redaction.hits), force=True)
+        _replace(allow, redaction.allowed.written(redaction.hits))
         return code if code != UNACCEPTABLE else 0
     return code
 
@@ -112,12 +112,15 @@ class Redacting:
         self, paths: tuple[str, ...], output: str | None, out_dir: str | None, report: str | None, *, force: bool
     ) -> int:
         """Writes masked files. Returns the exit code."""
+        from convcli.files.outputs import refuse_same
         from convcli.jobs.destinations import Folder
 
         files = self.reading.find(paths)
         _shared.tell_others(self.screen, paths)
         if len(files) > 1 and out_dir is None:
             raise JobError("several-inputs", f"{len(files):,} inputs, and one output", help="use --out-dir DIR")
+        refuse_same({"-o": output or "-" if out_dir is None else None, "--report": report})
+        hits = None if report is None else self._opened_report(report, files, force=force)
         folder = None if out_dir is None else Folder(out_dir, files, force=force)
         try:
             for file in files:
@@ -128,11 +131,14 @@ class Redacting:
                 for error in folder.batch.failed:
                     with self.codes.guard(""):
                         raise error
+            if hits is not None:
+                for row in self._rows():
+                    hits.add(row)
+                hits.commit()
         finally:
-            if folder is not None:
-                folder.discard()
-        if report is not None:
-            self._write_report(report, force=force)
+            for target in (folder, hits):
+                if target is not None:
+                    target.discard()
         return self._finished()
 
     def _one(self, source: Input, file: InputFile, folder: Folder | None, output: str, *, force: bool) -> None:
@@ -180,10 +186,12 @@ class Redacting:
             else:
                 yield item
 
-    def _write_report(self, path: str, *, force: bool) -> None:
-        from convcli.wire import exact_json
+    def _opened_report(self, path: str, files: list[InputFile], *, force: bool) -> ValueFile:
+        from convcli.files.outputs import open_output
+        from convcli.jobs.destinations import ValueFile
 
-        _written(path, exact_json.write(list(self._rows()), indent=True) + b"\n", force=force)
+        tell_other_format(self.screen, path, fitting=LISTS)
+        return ValueFile(open_output(path, force=force, inputs=[file.path for file in files]))
 
     def _rows(self) -> Iterator[Row]:
         for hit in self.redaction.hits:
@@ -203,10 +211,10 @@ class Redacting:
         return self.codes.worst
 
 
-def _written(path: str, data: bytes, *, force: bool) -> None:
+def _replace(path: str, data: bytes) -> None:
     from convcli.files.outputs import open_output
 
-    output = open_output(os.fspath(path), force=force)
+    output = open_output(path, force=True)
     try:
         output.write(data)
         output.commit()

@@ -48,10 +48,12 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
     """
     from convcli.engine.restore import in_envelopes, in_shells
     from convcli.files.layouts import DocumentWriter, layout
+    from convcli.files.names import is_lines
     from convcli.files.outputs import open_output
+    from convcli.jobs.paths import find
 
     codes = ExitCodes(screen)
-    target = open_output(output, force=force, inputs=[*paths, kept])
+    target = open_output(output, force=force, inputs=[*(file.path for file in find(paths)), kept])
     try:
         with codes.guard(paths[0]):
             records = _records(kept)
@@ -59,8 +61,7 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
             originals = list(_originals(paths, converted))
             is_picked = len(converted) < len(records)
             originals = in_envelopes(originals, records) if is_picked else in_shells(originals, records)
-            in_lines = output.lower().endswith((".jsonl", ".ndjson"))
-            writer = DocumentWriter(target, _layout(records) or ("jsonl" if in_lines else layout(originals)))
+            writer = DocumentWriter(target, _layout(records) or ("jsonl" if is_lines(output) else layout(originals)))
             for original in originals:
                 writer.add(original)
             writer.commit()

@@ -176,10 +176,13 @@ def _contents(document: Any, program: Program, facts: SessionFacts, path: str) -
 def _write(contents: dict[str, Any], source: str) -> None:
     """Writes all files or none, as private as the source. Raises JobError `output-exists` and OutputError."""
     from convcli.files.layouts import DocumentWriter
+    from convcli.files.outputs import NewFolders
 
     outputs: list[Output] = []
+    folders = NewFolders()
     try:
         for n, path in enumerate(contents):
+            folders.make(os.path.dirname(path))
             outputs.append(_opened(path, IN_PROGRAM if n == 0 else LISTED, source))
         writers = [DocumentWriter(output, "jsonl") for output in outputs]
         for writer, document in zip(writers, contents.values(), strict=True):
@@ -189,6 +192,7 @@ def _write(contents: dict[str, Any], source: str) -> None:
     finally:
         for output in outputs:
             output.discard()
+        folders.discard()
 
 
 IN_PROGRAM = "the program has this session already: resume it there, or compare the two with convcli diff"
@@ -196,12 +200,8 @@ LISTED = "the program uses this file for another session: let it continue that o
 
 
 def _opened(path: str, help: str, source: str) -> Output:
-    from convcli.files.outputs import cannot_write, open_output
+    from convcli.files.outputs import open_output
 
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-    except OSError as error:
-        raise cannot_write(path, error) from None
     try:
         return open_output(path, inputs=[source])
     except JobError as error:

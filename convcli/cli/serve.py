@@ -52,7 +52,7 @@ def command(
     from convcli.cli import _index_store
     from convcli.cli._served import ServedFolder
     from convcli.cli._serving import LOOPBACK, PageServer
-    from convcli.jobs.paths import split_line
+    from convcli.files.names import split_line
     from convcli.views.costs import Prices
 
     for file in reading.find(paths):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import add_argument, add_option, declare
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
+from convcli.cli._output_names import format_of_report
 from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
@@ -36,7 +37,13 @@ convcli share session.jsonl -o share2.html --mask "Project X"
 @_shared.from_option
 @_shared.reading_options
 @_redacting.word_options
-@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, share-ID.html or share-ID.md.")
+@add_option(
+    "-o",
+    "--output",
+    type=PATH,
+    metavar="FILE|-",
+    help="The output, Markdown for FILE.md; without it, share-ID.html or share-ID.md.",
+)
 @add_option("--markdown", "is_markdown", is_flag=True, help="Write Markdown, for an issue or a gist.")
 @add_option("--force", is_flag=True, help="Replace an existing output.")
 def command(
@@ -61,11 +68,12 @@ def command(
         raise JobError("several-inputs", f"{len(found):,} transcripts, and one page", help="name one: FILE:LINE")
     prices = Prices(reading.configuration.settings.get("prices", {}))
     for document, transcript in found:
-        name = output or f"share-{_name(transcript.id)}.{'md' if is_markdown else 'html'}"
-        target = open_output(name, force=force, inputs=[path])
+        form = "md" if is_markdown else format_of_report(screen, output, ("html", "md"), "html")
+        name = output or f"share-{_name(transcript.id)}.{form}"
+        target = open_output(name, force=force, inputs=[document.file])
         try:
             whole = with_runs(transcript, path, reading.opened)
-            for piece in _pieces(document, transcript, whole, redaction, prices, is_markdown=is_markdown):
+            for piece in _pieces(document, transcript, whole, redaction, prices, is_markdown=form == "md"):
                 target.write(piece.encode("utf-8", "backslashreplace"))
             target.commit()
         finally:

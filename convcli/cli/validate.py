@@ -13,11 +13,13 @@ from msgspec.structs import replace
 from convcli.cli import _judged, _parts, _selecting, _shared
 from convcli.cli._commands import add_option, declare
 from convcli.cli._diagnostics import ExitCodes
+from convcli.cli._output_names import format_of_report
 from convcli.cli._types import DIALECT, PATH, CodeList, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.located import number_of
 from convcli.report import formats
+from convcli.report.choice import names
 from convcli.report.screen import Screen
 from convcli.report.tables import View
 from convcli.report.text import Paint
@@ -52,7 +54,13 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
     metavar="DIALECT",
     help="Check the transcripts as requests to this service; those of another dialect are converted first.",
 )
-@add_option("-O", "--output-format", "form", type=format_of(formats), help="The format of findings.  [default: full]")
+@add_option(
+    "-O",
+    "--output-format",
+    "form",
+    type=format_of(formats),
+    help="The format of findings.  [default: by the suffix of -o, else full]",
+)
 @add_option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
 @add_option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Hide findings with these codes.")
 @add_option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")
@@ -103,11 +111,12 @@ class ValidateArguments(msgspec.Struct, frozen=True):
     jobs: int
     engine: _parts.Engine | None
 
-    def with_defaults(self) -> ValidateArguments:
+    def with_defaults(self, screen: Screen) -> ValidateArguments:
         """Returns the arguments, completed from the configuration."""
         settings = self.reading.configuration.settings
         target = self.target or (DIALECT.convert(settings["as"]) if "as" in settings else None)
-        form = format_of(formats).convert(self.form or settings.get("output-format", "full"))
+        form = self.form or settings.get("output-format")
+        form = format_of(formats).convert(form or format_of_report(screen, self.output, names(formats), "full"))
         return replace(
             self,
             target=target,
@@ -124,7 +133,7 @@ class _Validating:
     """One call of the command, and what was counted."""
 
     def __init__(self, screen: Screen, arguments: ValidateArguments) -> None:
-        self.screen, self.arguments = screen, arguments.with_defaults()
+        self.screen, self.arguments = screen, arguments.with_defaults(screen)
         self.reading = replace(arguments.reading, otherwise=self.arguments.target)
         self.codes = ExitCodes(screen)
         self.bad = self.total = self.known = self.skipped = 0
@@ -237,8 +246,8 @@ class _Validating:
         _shared.announce_passed(self.screen, source)
 
     def _options(self, path: str) -> JudgingOptions:
+        from convcli.files.names import split_line
         from convcli.jobs.judging import JudgingOptions
-        from convcli.jobs.paths import split_line
         from convcli.validation.rules.conformance import arguments_match
 
         arguments, (file, _) = self.arguments, split_line(path)

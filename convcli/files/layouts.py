@@ -17,8 +17,6 @@ LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
 """The layout of rows that form one document, by a dialect's framing."""
 SUFFIXES: dict[Framing, str] = {"json": ".json", "array": ".json", "jsonl": ".jsonl", "sse": ".sse"}
 """File suffixes by layout."""
-TABLES = (".parquet", ".arrow")
-"""File suffixes of tables."""
 
 
 def row_layouts(framings: Sequence[str]) -> list[Framing]:
@@ -27,11 +25,6 @@ def row_layouts(framings: Sequence[str]) -> list[Framing]:
     The first framing that a dialect names is the one that is written.
     """
     return [LAYOUTS[framing] for framing in framings if framing in LAYOUTS] if framings[0] in LAYOUTS else []
-
-
-def is_table(path: str) -> bool:
-    """True if an output's name has the suffix of a table."""
-    return path.lower().endswith(TABLES)
 
 
 class DocumentWriter:

@@ -15,9 +15,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EINVAL, EISDIR, EOPNOTSUPP, EPERM
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
+from convcli.files.names import split_line, without_packing
 from convcli.model.errors import ConvcliError, JobError, OutputError
+
+if TYPE_CHECKING:
+    from convcli.files.packing import Compressor
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _CHUNK = 1 << 20
@@ -60,13 +64,34 @@ class Output(Protocol):
         """Discards the uncommitted output and deletes its temporary file."""
 
 
-def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -> Output:
+class FileOutput(Output, Protocol):
+    """An output of `open_output`."""
+
+    def secure(self) -> None:
+        """Passes all bytes to the system before another output is committed: if it fails, neither appears.
+
+        Nothing is written afterwards. A pipe or a device gets the bytes now. Raises OutputError.
+        """
+
+
+def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -> FileOutput:
     """Opens the output at a path, "-" for stdout; symbolic links are followed and kept. Nothing is created yet.
 
-    A new file is as private as the most private of the `inputs`. Raises JobError `output-is-input`, or `output-exists`
-    without `force`; OutputError if there can be no file with this name.
+    It is compressed if the name ends like `x.gz`. A new file is as private as the most private of the `inputs`, which
+    may be FILE:LINE. Raises
+    JobError `output-is-input`, `zstd-missing`, or `output-exists` without `force`; OutputError if there can be no file
+    with this name.
     """
-    inputs, WRITTEN.is_expected = list(inputs), True
+    output = _opened(path, force, list(inputs))
+    if without_packing(path) == path:
+        return output
+    from convcli.files.packing import compressor_for  # few outputs are compressed
+
+    return _Packed(output, compressor_for(path))
+
+
+def _opened(path: str, force: bool, inputs: list[str]) -> Replacement | _Through:
+    WRITTEN.is_expected = True
     if path in STDOUT:
         _refuse_input("standard output", _status_of_stdout(), inputs)
         return _Through("standard output", "")
@@ -86,18 +111,6 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
     if target is not None and not force:
         raise _exists(path)
     return Replacement(path, real, _mode(target, inputs), target is not None, force)
-
-
-def secure(output: Output) -> None:
-    """Passes all bytes of an output to the system before another one is committed: if it fails, neither appears.
-
-    A pipe or a device gets them now. Raises OutputError.
-    """
-    if isinstance(output, Replacement):
-        output.prepare()
-        output.sync()
-    elif isinstance(output, _Through):
-        output.deliver()
 
 
 def refuse_same(outputs: Mapping[str, str | None]) -> None:
@@ -130,6 +143,36 @@ def make_folder(path: str) -> None:
         raise cannot_write(path, error) from None
 
 
+class NewFolders:
+    """Creates folders for outputs; at the end, those that are still empty are deleted.
+
+    `expected`: folders that other processes may create for this job.
+    """
+
+    def __init__(self, expected: Iterable[str] = ()) -> None:
+        self._ready, self._created = set[str](), set[str]()
+        for folder in expected:
+            self._note(folder)
+
+    def make(self, path: str) -> None:
+        """Creates a folder and its parents, if missing. Raises OutputError."""
+        if path not in self._ready:
+            self._note(path)
+            make_folder(path)
+            self._ready.add(path)
+
+    def discard(self) -> None:
+        """Deletes the empty ones of the folders that did not exist before."""
+        for folder in sorted(self._created, key=len, reverse=True):
+            with suppress(OSError):
+                os.rmdir(folder)
+
+    def _note(self, folder: str) -> None:
+        while folder and folder not in self._created and not os.path.lexists(folder):
+            self._created.add(folder)
+            folder = os.path.dirname(folder)
+
+
 class Replacement:
     """A regular file, written next to its target; `_temporary` is set before a file with that name can exist.
 
@@ -156,12 +199,15 @@ class Replacement:
 
     def commit(self) -> None:
         try:
-            self.prepare()
-            self.sync()
+            self.secure()
             self.publish()
             self.sync_folder()
         finally:
             self.discard()
+
+    def secure(self) -> None:
+        self.prepare()
+        self.sync()
 
     def prepare(self) -> None:
         """Passes all bytes to the system. Raises OutputError."""
@@ -269,6 +315,33 @@ class Replacement:
         os.link(source, os.path.basename(name), dst_dir_fd=self._folder, follow_symlinks=True)
 
 
+class _Packed:
+    """Compresses bytes on their way to another output."""
+
+    def __init__(self, output: FileOutput, compressor: Compressor) -> None:
+        self.name, self._output, self._compressor = output.name, output, compressor
+        self._is_ended = False
+
+    def write(self, data: bytes) -> None:
+        self._output.write(self._compressor.compress(data))
+
+    def commit(self) -> None:
+        self._end()
+        self._output.commit()
+
+    def secure(self) -> None:
+        self._end()
+        self._output.secure()
+
+    def _end(self) -> None:
+        if not self._is_ended:
+            self._is_ended = True
+            self._output.write(self._compressor.flush())
+
+    def discard(self) -> None:
+        self._output.discard()
+
+
 class _Through:
     """Standard output (no path), a pipe or a device: bytes are collected, in memory or an unnamed file, then copied."""
 
@@ -290,10 +363,9 @@ class _Through:
     def commit(self) -> None:
         WRITTEN.add(self.name)
         if not self._is_delivered:
-            self.deliver()
+            self.secure()
 
-    def deliver(self) -> None:
-        """Copies all bytes. Raises OutputError."""
+    def secure(self) -> None:
         self._is_delivered = True
         try:
             if self._path:
@@ -373,8 +445,9 @@ def _status_of_stdout() -> os.stat_result | None:
 
 
 def _status_of_input(path: str) -> os.stat_result | None:
+    file, _ = split_line(path)
     with suppress(OSError, ValueError):
-        return os.fstat(0) if path == "-" else os.stat(path)
+        return os.fstat(0) if file == "-" else os.stat(file)
     return None
 
 

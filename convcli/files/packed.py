@@ -7,7 +7,6 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -17,8 +16,6 @@ import msgspec
 from convcli.files.stores import StoredObject, is_url
 from convcli.model.errors import ContentError, JobError
 
-PACKED = (".gz", ".bz2", ".xz", ".zst")
-"""File suffixes of compressed files."""
 MAX_UNPACKED = 1 << 30
 MAX_RATIO = 200
 _RATIO_FROM = 1 << 20
@@ -30,10 +27,9 @@ _LZMA_MEMORY = 256 << 20
 _PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-def without_packing(name: str) -> str:
-    """Removes a compression suffix from a file name."""
-    stem, suffix = os.path.splitext(name)
-    return stem if suffix.lower() in PACKED else name
+def packer_of(head: bytes) -> str:
+    """Returns what packed a file with these first bytes; an empty string if nothing did."""
+    return next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
 
 
 def open_file(path: str) -> BinaryIO | StoredObject:
@@ -92,8 +88,7 @@ class CountedFile:
     def __init__(self, name: str, file: BinaryIO | StoredObject, *, owned: bool) -> None:
         self.name, self.count, self._file, self._owned, self._head = name, 0, file, owned, b""
         self._size = _regular_size(file) if owned else None
-        head = self.peek(6)
-        self.packer = next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
+        self.packer = packer_of(self.peek(6))
 
     def __getstate__(self) -> dict[str, Any]:
         """Prepares it for another process by descriptor, because the name may refer to another file by now."""
@@ -299,20 +294,9 @@ def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
     if packer == "lzma":
         lzma = import_module("lzma")
         return lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY), lzma.LZMAError
+    from convcli.files.packing import zstd_module
+
     zstd = zstd_module(name)
     if hasattr(zstd.ZstdDecompressor, "decompressobj"):  # the package zstandard
         return lambda: zstd.ZstdDecompressor().decompressobj(), zstd.ZstdError
     return zstd.ZstdDecompressor, zstd.ZstdError
-
-
-def zstd_module(name: str) -> Any:
-    """Returns `compression.zstd` of Python 3.14, or the package `zstandard`. Raises JobError if there is neither."""
-    for module in ("compression.zstd", "zstandard"):
-        with suppress(ImportError):
-            return import_module(module)
-    raise JobError(
-        "zstd-missing",
-        "zstandard needs Python 3.14 or the package zstandard",
-        file=name,
-        help="pip install 'convcli[zstd]'",
-    )

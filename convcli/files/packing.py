@@ -1,25 +1,15 @@
-"""Outputs that are compressed because their name says so: `rows.jsonl.gz`."""
+"""Compresses what is written to a file whose name says so, such as `rows.jsonl.gz`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
-from convcli.files.packed import PACKED, zstd_module
-
-if TYPE_CHECKING:
-    from convcli.files.outputs import Output
-
-
-def packed_output(output: Output, path: str) -> Output:
-    """Returns an output that compresses what it gets if the name has such a suffix; otherwise the same.
-
-    Equal bytes give equal files: gzip stores no time. Raises JobError `zstd-missing`.
-    """
-    packer = _PACKERS.get(os.path.splitext(path)[1].lower())
-    return output if packer is None else PackedOutput(output, packer(path))
+from convcli.files.names import PACKED
+from convcli.model.errors import JobError
 
 
 class Compressor(Protocol):
@@ -32,24 +22,12 @@ class Compressor(Protocol):
         """Returns the rest."""
 
 
-class PackedOutput:
-    """Compresses bytes on their way to another output."""
+def compressor_for(path: str) -> Compressor:
+    """Returns what compresses a file as its suffix says. Equal bytes give equal files: gzip stores no time.
 
-    def __init__(self, output: Output, compressor: Compressor) -> None:
-        self.name, self._output, self._compressor = output.name, output, compressor
-
-    def write(self, data: bytes) -> None:
-        """Adds bytes. Raises OutputError."""
-        self._output.write(self._compressor.compress(data))
-
-    def commit(self) -> None:
-        """Ends the compressed data and commits the output. Raises as `Output.commit` does."""
-        self._output.write(self._compressor.flush())
-        self._output.commit()
-
-    def discard(self) -> None:
-        """Discards the output."""
-        self._output.discard()
+    Raises JobError `zstd-missing`.
+    """
+    return _PACKERS[os.path.splitext(path)[1].lower()](path)
 
 
 def _gzip(_: str) -> Compressor:
@@ -71,6 +49,19 @@ def _zstd(path: str) -> Compressor:
     made = zstd_module(path).ZstdCompressor()
     compressor: Compressor = made.compressobj() if hasattr(made, "compressobj") else made  # the package zstandard
     return compressor
+
+
+def zstd_module(name: str) -> Any:
+    """Returns `compression.zstd` of Python 3.14, or the package `zstandard`. Raises JobError if there is neither."""
+    for module in ("compression.zstd", "zstandard"):
+        with suppress(ImportError):
+            return import_module(module)
+    raise JobError(
+        "zstd-missing",
+        "zstandard needs Python 3.14 or the package zstandard",
+        file=name,
+        help="pip install 'convcli[zstd]'",
+    )
 
 
 _PACKERS: dict[str, Callable[[str], Compressor]] = dict(zip(PACKED, (_gzip, _bz2, _xz, _zstd), strict=True))

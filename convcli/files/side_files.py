@@ -8,18 +8,22 @@ import stat
 from functools import partial
 from io import BytesIO, FileIO, TextIOWrapper
 
-from convcli.files.packed import unreadable
-from convcli.model.errors import JobError
+from convcli.files.packed import packer_of, unpacked_value, unreadable
+from convcli.model.errors import ContentError, JobError
 
 
 def read_side_file(path: str, what: str = "file", help: str = "") -> bytes:
     """Returns the content of a file, or of a pipe that a program writes to, such as `<(command)` of a shell.
 
-    `what`: what the file is, for the error · `help`: how to get one. Raises JobError `no-such-file` or
-    `unreadable-input`, also for a pipe without a writer, which would make the command wait forever.
+    A compressed file is unpacked. `what`: what the file is, for the error · `help`: how to get one. Raises JobError
+    `no-such-file` or `unreadable-input`, also for a pipe without a writer, which would make the command wait forever.
     """
     try:
-        return _content(path)
+        content = _content(path)
+        packer = packer_of(content[:6])
+        return unpacked_value(content, packer, path) if packer else content
+    except ContentError as error:
+        raise unreadable(path, error) from None
     except FileNotFoundError:
         raise JobError("no-such-file", f"there is no such {what}", file=path, help=help) from None
     except OSError as error:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
+from typing import Any
 
 from convcli.engine.conversion import Conversion
 from convcli.files.framing import Framing
-from convcli.files.layouts import DocumentWriter, is_table, row_layouts
-from convcli.files.outputs import Output, make_folder, open_output
-from convcli.files.packed import without_packing
+from convcli.files.layouts import DocumentWriter, row_layouts
+from convcli.files.names import is_lines, is_table, split_line, split_name, without_packing
+from convcli.files.outputs import NewFolders, Output, open_output
 from convcli.jobs.documents import Document
-from convcli.jobs.paths import InputFile, split_line
+from convcli.jobs.paths import InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS
-from convcli.proof.reasons import Loss
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -41,12 +40,12 @@ class Folder:
         self.batch = OutputBatch()
         inputs = list(inputs)
         self._inputs = frozenset(os.path.realpath(split_line(file.path)[0]) for file in inputs)
-        self._outputs, self._ready = set[str](), set[str]()
-        self._made = _missing({os.path.join(path, stem(file)) for file in inputs})
+        self._outputs = set[str]()
+        self._folders = NewFolders(os.path.join(path, stem(file)) for file in inputs)
 
     def output(self, file: InputFile, suffix: str) -> Output:
         """Opens the output for an input. Raises JobError if it is another input, or another input's output."""
-        old = os.path.splitext(without_packing(file.relative))[1]
+        old = split_name(file.relative)[1]
         keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
         return self._opened(file, os.path.join(self.path, stem(file) + (old if keeps else suffix)))
 
@@ -61,35 +60,18 @@ class Folder:
                 "same-output", f"{path} is another input, or the output of one", help="convert it separately"
             )
         self._outputs.add(path)
-        self._make(os.path.dirname(path))
-        return self.batch.output(path, force=self.force, inputs=[split_line(file.path)[0]])
-
-    def _make(self, folder: str) -> None:
-        if folder not in self._ready:
-            make_folder(folder)
-            self._ready.add(folder)
+        self._folders.make(os.path.dirname(path))
+        return self.batch.output(path, force=self.force, inputs=[file.path])
 
     def discard(self) -> None:
         """Discards outputs that have not appeared, and new folders that are still empty."""
         self.batch.discard()
-        for folder in sorted(self._made, key=len, reverse=True):
-            with suppress(OSError):
-                os.rmdir(folder)
-
-
-def _missing(folders: Iterable[str]) -> set[str]:
-    """Returns these folders and their parents that do not exist yet: worker processes may create them."""
-    absent = set[str]()
-    for folder in folders:
-        while folder and folder not in absent and not os.path.lexists(folder):
-            absent.add(folder)
-            folder = os.path.dirname(folder)
-    return absent
+        self._folders.discard()
 
 
 def stem(file: InputFile) -> str:
     """Returns the output path for an input, without a suffix."""
-    return os.path.splitext(without_packing(file.relative))[0]
+    return split_name(file.relative)[0]
 
 
 def output_at(
@@ -97,17 +79,12 @@ def output_at(
 ) -> Output:
     """Opens the output at a path. If the name ends in .parquet or .arrow, lines are written and become a table.
 
-    Names such as rows.jsonl.gz make compressed files. Raises as `open_output` and `packed_output` do, and JobError
-    `arrow-missing` or `usage` if it cannot be a table."""
+    Raises as `open_output` does, and JobError `arrow-missing` or `usage` if it cannot be a table."""
     if is_table(without_packing(path)) and not is_table(path):
         raise JobError("usage", "a table is compressed inside", help=f"write to {without_packing(path)}")
     output = open_output(path, force=force, inputs=inputs)
     if not is_table(path):
-        if without_packing(path) == path:
-            return output
-        from convcli.files.packing import packed_output
-
-        return packed_output(output, path)
+        return output
     ways = set(row_layouts(target.framings))
     if ways == {"sse"} or framing == "sse":
         message = f"{target.title} is written as a stream, whose events are not table rows"
@@ -191,22 +168,20 @@ def _place(document: Document) -> str:
     return "-".join(filter(None, (line, _UNSAFE.sub("-", document.at).strip("-")))) or "transcript"
 
 
-class LossFile:
-    """A JSON array of losses, written one by one."""
+class ValueFile:
+    """JSON values, written one by one: an array, or lines if the file's name says so."""
 
     def __init__(self, output: Output) -> None:
-        self._output, self._is_empty = output, True
+        self._writer = DocumentWriter(output, "jsonl" if is_lines(output.name) else "array")
 
-    def add(self, loss: Loss) -> None:
-        """Writes one loss."""
-        self._output.write((b"[\n" if self._is_empty else b",\n") + exact_json.write(builtins(loss)))
-        self._is_empty = False
+    def add(self, value: Any) -> None:
+        """Writes one value or record."""
+        self._writer.add_line(exact_json.write_line(builtins(value)))
 
     def commit(self) -> None:
-        """Ends the array and commits the file."""
-        self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
-        self._output.commit()
+        """Ends and commits the file."""
+        self._writer.commit()
 
     def discard(self) -> None:
         """Discards the file."""
-        self._output.discard()
+        self._writer.output.discard()

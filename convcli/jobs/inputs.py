@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from convcli import dialects
 from convcli.engine import texts
 from convcli.files.framing import MAX_LINE, Framing, Range, Record, Source
+from convcli.files.names import is_lines, split_line
 from convcli.files.opening import open_input
 from convcli.jobs.choosing import (
     LOOK_AHEAD,
@@ -30,7 +31,6 @@ from convcli.jobs.choosing import (
 )
 from convcli.jobs.documents import Calls, Document, Item, Nulls, Outer, Skipped, without_transcript
 from convcli.jobs.items import RecordReader, beginnings, several_answers
-from convcli.jobs.paths import is_lines, split_line
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.model.located import record_of

@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from convcli.files import stores
-from convcli.files.packed import may_wait, without_packing
+from convcli.files.names import split_line, split_name, without_packing
+from convcli.files.packed import may_wait
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
@@ -17,9 +18,6 @@ from convcli.wire.patterns import pattern
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".traj", ".parquet", ".arrow", ".eval", ".db")
 _MAGIC = pattern("[*?[]")
 """Characters by which `glob` recognises a pattern."""
-_LINE = r"(?P<file>.+):(?P<line>0|[1-9][0-9]{0,17})"
-_WITH_LINE = pattern(_LINE)
-_WITH_COLUMN = pattern(rf"{_LINE}:[0-9]+")
 
 
 class InputFile(NamedTuple):
@@ -46,21 +44,10 @@ def find(paths: Iterable[str], line: int | None = None) -> list[InputFile]:
     return _find(f"{files[0].path}:{line}")
 
 
-def split_line(path: str) -> tuple[str, int | None]:
-    """Splits FILE:LINE or FILE:LINE:COLUMN, as printed in findings; for a table, LINE is the row. None without a line.
-
-    An existing file with such a name is that file."""
-    for form in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
-        match = form.fullmatch(path)
-        if match is not None and (match["file"] == "-" or os.path.lexists(match["file"])):
-            return match["file"], int(match["line"])
-    return path, None
-
-
 def _find(path: str) -> list[InputFile]:
     file, line = split_line(path)
     if line is not None:
-        stem, suffix = os.path.splitext(without_packing(_find(file)[0].relative))
+        stem, suffix = split_name(_find(file)[0].relative)
         return [InputFile(f"{file}:{line}", f"{stem}-{line}{suffix}")]
     if stores.is_url(path):
         return _find_url(path)
@@ -108,7 +95,7 @@ def count_others(paths: Iterable[str]) -> dict[str, int]:
             below[:] = [name for name in below if not name.startswith(".")]
             for name in names:
                 if not name.startswith(".") and not _is_read(os.path.join(place, name)):
-                    suffix = os.path.splitext(without_packing(name))[1].lower()
+                    suffix = split_name(name)[1].lower()
                     counts[suffix] = counts.get(suffix, 0) + 1
     return counts
 
@@ -147,14 +134,9 @@ def _is_read(path: str) -> bool:
 
 def companion(path: str, suffix: str) -> Any:
     """Returns the content of the file with the same name and this suffix; None if none can be read."""
-    other = os.path.splitext(without_packing(path))[0] + suffix
+    other = split_name(path)[0] + suffix
     if not suffix or not os.path.isfile(other):
         return None
     with suppress(ContentError, OSError), open(other, "rb") as file:
         return exact_json.parse(file.read())
     return None
-
-
-def is_lines(name: str) -> bool:
-    """True if the file name has a JSON Lines suffix."""
-    return without_packing(name).lower().endswith((".jsonl", ".ndjson"))

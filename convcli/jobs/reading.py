@@ -11,12 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.files.framing import MAX_LINE
+from convcli.files.names import split_line
 from convcli.files.packed import may_wait
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
 from convcli.jobs.documents import Calls, Document, Nulls
 from convcli.jobs.inputs import Input
-from convcli.jobs.paths import InputFile, find, split_line
+from convcli.jobs.paths import InputFile, find
 from convcli.model.errors import ConvcliError, JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys

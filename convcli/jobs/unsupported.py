@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from convcli.engine.known_formats import LOOKS_LIKE
+from convcli.files.names import split_line
 from convcli.files.packed import may_wait
 from convcli.jobs.logs import TURN
-from convcli.jobs.paths import split_line
 from convcli.model.errors import ContentError
 from convcli.wire.patterns import pattern
 

@@ -16,8 +16,8 @@ from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
 from convcli.files.framing import MAX_LINE
-from convcli.files.packed import PACKED
-from convcli.jobs import converting, inputs, paths
+from convcli.files.names import PACKED, split_line
+from convcli.jobs import converting, inputs
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
 from convcli.jobs.documents import Calls, Nulls
@@ -338,6 +338,6 @@ def opened(piece: InputPiece, task: Task) -> AbstractContextManager[Input]:
 
 def _readable(path: str) -> str:
     """Returns the path if every process can open it by name."""
-    if path == "-" or paths.split_line(path)[1] is not None:
+    if path == "-" or split_line(path)[1] is not None:
         raise JobError("usage", "a job in parts needs files, not stdin or FILE:LINE", help="omit --engine and --part")
     return path

@@ -12,11 +12,10 @@ import msgspec
 from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, layout
-from convcli.files.outputs import make_folder, open_output
-from convcli.files.packed import without_packing
+from convcli.files.names import is_lines, without_packing
+from convcli.files.outputs import NewFolders, open_output
 from convcli.files.stores import OutputFolder, folder_at, join
 from convcli.jobs import inputs
-from convcli.jobs.paths import is_lines
 from convcli.jobs.pieces import InputPiece
 from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import SUCCESS
@@ -120,6 +119,7 @@ class _Files:
         self.count, self._out, self._common, self._force = 0, out, common, force
         self._name, self._names = "", set[str]()
         self._file: DocumentWriter | None = None
+        self._folders = NewFolders()
 
     def add(self, piece: InputPiece, originals: list[Any], records: list[Any], part: str) -> None:
         """Adds the documents of a piece."""
@@ -142,9 +142,10 @@ class _Files:
         self._file, self._name = None, ""
 
     def discard(self) -> None:
-        """Discards the open file."""
+        """Discards the open file, and new folders that are still empty."""
         if self._file is not None:
             self._file.output.discard()
+        self._folders.discard()
 
     def _opened(self, piece: InputPiece, chosen: Framing, part: str) -> DocumentWriter:
         name = without_packing(os.path.join(*_steps(piece.file)[self._common :]))
@@ -154,7 +155,7 @@ class _Files:
         if path in self._names:
             raise JobError("same-output", f"{path} is already the file of another input")
         self._names.add(path)
-        make_folder(os.path.dirname(path))
+        self._folders.make(os.path.dirname(path))
         return DocumentWriter(open_output(path, force=self._force, inputs=[part]), chosen)
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from convcli.files.packed import PACKED
+from convcli.files.names import PACKED
 from convcli.jobs import inputs, paths
 from convcli.jobs.judging import JudgingOptions, Verdict, judge
 from tests.cli_cases import CLEAN, ROOT, WRONG, run, write

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from convcli.files.names import PACKED
 from convcli.files.outputs import open_output
-from convcli.files.packed import PACKED, CountedFile, open_file, unpacked, without_packing
-from convcli.files.packing import packed_output
+from convcli.files.packed import CountedFile, open_file, unpacked
 from convcli.model.errors import JobError
 from tests.cli_cases import CLEAN, OTHER, run, write
 
@@ -25,7 +25,7 @@ def test_what_is_written_is_what_is_read_and_equal_bytes_give_equal_files(tmp_pa
     files = []
     for name in ("a", "b"):
         path = str(tmp_path / f"{name}.jsonl{suffix}")
-        output = packed_output(open_output(path), path)
+        output = open_output(path)
         for piece in (b"1\n", b"", b"2\n" * 1000):
             output.write(piece)
         output.commit()
@@ -36,11 +36,12 @@ def test_what_is_written_is_what_is_read_and_equal_bytes_give_equal_files(tmp_pa
     assert files[0] == files[1]
 
 
-def test_other_names_are_left_as_they_are(tmp_path: Path) -> None:
-    path = str(tmp_path / "a.jsonl")
-    output = open_output(path)
-    assert packed_output(output, path) is output
-    assert [without_packing(name) for name in ("a.json.GZ", "a.json", "a.parquet")] == ["a.json", "a.json", "a.parquet"]
+def test_a_compressed_output_that_is_secured_is_complete(tmp_path: Path) -> None:
+    output = open_output(str(tmp_path / "a.gz"))
+    output.write(b"x")
+    output.secure()
+    output.commit()
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"x"
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="the standard library writes zstandard")
@@ -48,7 +49,7 @@ def test_without_the_package_zstandard_nothing_is_written(tmp_path: Path, monkey
     monkeypatch.setitem(sys.modules, "zstandard", None)
     path = str(tmp_path / "a.jsonl.zst")
     with pytest.raises(JobError) as caught:
-        packed_output(open_output(path), path)
+        open_output(path)
     assert caught.value.code == "zstd-missing"
     assert not list(tmp_path.iterdir())
 

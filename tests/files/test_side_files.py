@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 from threading import Thread
@@ -15,6 +16,14 @@ from convcli.model.errors import JobError
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x" * 200_000)
     assert read_side_file(str(tmp_path / "a")) == b"x" * 200_000
+
+
+def test_a_compressed_file_is_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(gzip.compress(b"x"))
+    assert read_side_file(str(tmp_path / "a")) == b"x"
+    (tmp_path / "a").write_bytes(gzip.compress(b"x" * 100)[:20])
+    with pytest.raises(JobError, match=r"cannot read the file: .*gzip data ends before it is complete"):
+        read_side_file(str(tmp_path / "a"))
 
 
 def test_a_text_has_one_kind_of_line_ends(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from convcli.files import table_outputs
-from convcli.files.layouts import is_table
+from convcli.files.names import is_table
 from convcli.files.opening import open_input
 from convcli.files.outputs import open_output
 from convcli.files.shapes import PathFacts

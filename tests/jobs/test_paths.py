@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from convcli.files.names import split_line
 from convcli.jobs import paths
 from convcli.model.errors import JobError
 from tests.cli_cases import CLEAN, write
@@ -63,10 +64,10 @@ def test_a_file_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:
 
 def test_a_file_whose_name_ends_like_a_line_is_that_file(tmp_path: Path) -> None:
     path = write(tmp_path / "a:1", CLEAN)
-    assert paths.split_line(str(path)) == (str(path), None)
-    assert paths.split_line(f"{path}:1") == (str(path), 1)
-    assert paths.split_line(str(tmp_path / "none:1")) == (str(tmp_path / "none:1"), None)
-    assert paths.split_line("-:3") == ("-", 3)
+    assert split_line(str(path)) == (str(path), None)
+    assert split_line(f"{path}:1") == (str(path), 1)
+    assert split_line(str(tmp_path / "none:1")) == (str(tmp_path / "none:1"), None)
+    assert split_line("-:3") == ("-", 3)
 
 
 def test_a_line_is_of_one_file(tmp_path: Path) -> None:
