@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from convcli.cli import _shaping, _shared
+from convcli.cli import _judged, _shaping, _shared
 from convcli.cli._convert_arguments import ConvertArguments
 from convcli.cli._destination import destination
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
@@ -315,6 +315,8 @@ class Converting:
         if self.total is not None:
             _shared.announce_joined(self.screen, self.total.calls, self.total.conversations)
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
+            if self.total.outputs:
+                _judged.announce_forms(self.screen, self.total.forms, self.total.target)
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     def _record(self) -> None:

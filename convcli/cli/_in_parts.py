@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 import msgspec
 
-from convcli.cli import _selecting, _shaping, _shared
+from convcli.cli import _judged, _selecting, _shaping, _shared
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
 from convcli.cli._parts import Engine, Share
 from convcli.cli._types import LEVELS, key_and_value, model_names
@@ -201,6 +201,7 @@ def convert(screen: Screen, arguments: ConvertArguments) -> int:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
         total = report.totals.summary
         if total.transcripts or total.refused:
+            _judged.announce_forms(screen, total.forms, total.target)
             screen.announce(summary(total, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     job = msgspec.structs.replace(_job(screen, arguments), allowed=allowance(arguments.allow_bad))
@@ -238,7 +239,6 @@ def _kept(word: str | None) -> Kept:
 
 def validate(screen: Screen, arguments: Any) -> int:
     """Runs `validate` in parts and returns the exit code."""
-    from convcli.cli import _judged
     from convcli.parts import Task
     from convcli.report.formats.full import tally
 

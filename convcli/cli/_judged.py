@@ -22,6 +22,16 @@ def announce_skipped(screen: Screen, skipped: int, transcripts: int, *, may_be_n
             raise JobError("no-input", "no file holds a transcript", help="name a file to see what is wrong with it")
 
 
+def announce_forms(screen: Screen, forms: Mapping[str, int], dialect: str) -> None:
+    """Prints a note on training rows that a trainer cannot read as one data set."""
+    if forms:
+        from convcli import dialects
+        from convcli.jobs.row_forms import note_on_forms
+
+        note = note_on_forms(forms, dialects.get(dialect))
+        screen.announce(f"note: {note}\n" if note else "")
+
+
 def announce_converted(screen: Screen, target: Dialect | None, converted: Mapping[str, int]) -> None:
     """Reports what was checked after its conversion: what the target cannot store is not sent to it."""
     from convcli.validation.wording import counted

@@ -168,7 +168,11 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="OLD=NEW",
     help="Write another name of a model: gpt-4o=claude-sonnet-4-5, gpt-*=qwen3. The first match counts.",
 )
-@add_option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
+@add_option(
+    "--form",
+    metavar="FORM",
+    help="The form to write, for dialects with several: request, response, … All rows of a data set need one.",
+)
 @add_option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")
 @add_option(
     "--arguments",

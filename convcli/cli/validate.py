@@ -139,6 +139,7 @@ class _Validating:
         self.bad = self.total = self.known = self.skipped = 0
         self.severities: Counter[Severity] = Counter()
         self.converted: Counter[str] = Counter()
+        self.forms: dict[str, Counter[str]] = {}
 
     def run(self) -> int:
         from convcli.files.outputs import open_output
@@ -194,6 +195,8 @@ class _Validating:
         _judged.announce_skipped(self.screen, self.skipped, self.total, may_be_none=self.arguments.transcripts_only)
         if self.total:
             self.screen.announce(tally(self.severities, self.bad, self.total, self.screen.err, known=self.known))
+        for dialect, forms in self.forms.items():
+            _judged.announce_forms(self.screen, forms, dialect)
         _judged.announce_converted(self.screen, self.arguments.target, self.converted)
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
@@ -274,6 +277,8 @@ class _Validating:
             self.bad += bool(verdict.findings) and not verdict.is_of_file
             self.total += not verdict.is_of_file
             self.converted[verdict.dialect] += verdict.is_converted
+            if verdict.columns:
+                self.forms.setdefault(verdict.dialect, Counter())[verdict.columns] += 1
             yield verdict
 
 

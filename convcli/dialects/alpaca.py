@@ -193,6 +193,7 @@ DIALECT = Dialect(
     title="Alpaca rows",
     aliases=("stanford-alpaca", "alpaca-rows", "instruction"),
     is_training=True,
+    form_columns=("output", "chosen", "rejected", "kto_tag"),
     columns="allowed",
     specification="data/README of LLaMA-Factory 0.9.5, data set of Stanford Alpaca; read 2026-11-22",
     framings=("records", "document"),

@@ -301,6 +301,7 @@ DIALECT = Dialect(
     name=NAME,
     title="LLaMA-Factory v1 rows",
     is_training=True,
+    form_columns=("messages", "chosen_messages", "rejected_messages"),
     columns="allowed",
     specification="src/llamafactory/v1/utils/types.py of LLaMA-Factory 0.9.5; read 2026-11-22",
     framings=("records", "document"),

@@ -205,6 +205,7 @@ DIALECT = Dialect(
     title="OpenAI fine-tuning rows",
     aliases=("fine-tuning", "finetuning", "openai-finetuning", "openai-dpo", "openai-sft", "openai-rft"),
     is_training=True,
+    form_columns=("messages", "input", "preferred_output", "non_preferred_output"),
     specification="OpenAI fine-tuning guides and API reference; Python SDK openai 3.54.0; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE, REINFORCEMENT),

@@ -13,6 +13,7 @@ from convcli.jobs.choosing import CERTAIN, HELD
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.documents import Document, Skipped, skipped
 from convcli.jobs.inputs import Input
+from convcli.jobs.row_forms import columns_of
 from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
@@ -39,6 +40,8 @@ class Verdict(NamedTuple):
     """True if it judges not a document but how the file stores them."""
     is_converted: bool = False
     """True if the document is in another dialect than the target, and was converted to be judged."""
+    columns: str = ""
+    """The columns that make the form of a training row (`row_forms`)."""
 
 
 class JudgingOptions(NamedTuple):
@@ -70,16 +73,18 @@ def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator
     is_one = source.is_whole and not source.is_several
     as_it_is = AsItIs(options)
     each = (
-        [(0, True, _converts(source.dialect, options), _session(source, as_it_is))]
+        [(0, True, _converts(source.dialect, options), "", _session(source, as_it_is))]
         if is_one
         else _each(source, as_it_is)
     )
-    for line, is_first, is_converted, findings in each:
+    for line, is_first, is_converted, columns, findings in each:
         wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
         if wanted and is_first:
             wanted[0] = _doubted(wanted[0], source)
         place, row = (0, line - 1) if source.is_table else (line, -1)
-        yield Verdict(source.name, place, source.dialect.name, wanted, row=row, is_converted=is_converted)
+        yield Verdict(
+            source.name, place, source.dialect.name, wanted, row=row, is_converted=is_converted, columns=columns
+        )
     notes = [finding for finding in (*source.notes, *as_it_is.findings()) if options.wants(finding)]
     if notes:
         yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
@@ -98,17 +103,18 @@ def _doubted(finding: Finding, source: Input) -> Finding:
     return replace(finding, notes=(*finding.notes, note))
 
 
-def _each(source: Input, as_it_is: AsItIs) -> Iterator[tuple[int, bool, bool, list[Finding]]]:
-    """Yields the line of each document, whether it is the first, whether it was converted, and its findings."""
+def _each(source: Input, as_it_is: AsItIs) -> Iterator[tuple[int, bool, bool, str, list[Finding]]]:
+    """Yields the line of each document, whether it is the first, whether it was converted, its columns and findings."""
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
-            yield record_of(finding), record_of(finding) <= 1, False, [finding]
+            yield record_of(finding), record_of(finding) <= 1, False, "", [finding]
         else:
             is_converted = _is_converted(item, as_it_is.options)
             findings = _judged(item, as_it_is.options, is_converted)
             as_it_is.compare(item, findings)
-            yield item.first_line, item.is_first, is_converted, findings
+            columns = "" if is_converted else columns_of(item.value, item.dialect)
+            yield item.first_line, item.is_first, is_converted, columns, findings
 
 
 def _session(source: Input, as_it_is: AsItIs) -> list[Finding]:

@@ -256,6 +256,12 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How to recognize the turns of its sessions that the agent program wrote in the user's place."""
     is_training: bool = False
     """True if its documents are rows to train on, and nothing else."""
+    form_columns: tuple[str, ...] = ()
+    """The columns that make the form of a row for a trainer: all rows of a data set need the same ones."""
+    label_form: str = ""
+    """The form in which a trainer reads rows with a label, if it is not any."""
+    label_columns: frozenset[str] = frozenset()
+    """The columns of that form."""
     columns: Literal["none", "allowed", "usual"] = "none"
     """Whether its rows may have the columns of their origin (`row_columns`), and whether convcli writes them by
     default."""

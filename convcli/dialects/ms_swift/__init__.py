@@ -265,6 +265,7 @@ DIALECT = Dialect(
     title="ms-swift rows",
     aliases=("swift", "modelscope"),
     is_training=True,
+    form_columns=("messages", "rejected_messages", "rejected_response", "label"),
     columns="allowed",
     specification="ms-swift 4.6, custom datasets; read 2026-11-22",
     framings=("records", "document"),

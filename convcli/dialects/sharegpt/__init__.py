@@ -169,6 +169,7 @@ DIALECT = Dialect(
     title="ShareGPT rows",
     aliases=("llamafactory", "llama-factory", "fastchat", "vicuna"),
     is_training=True,
+    form_columns=("conversations", "chosen", "rejected", "kto_tag"),
     columns="allowed",
     specification="LLaMA-Factory 0.9.5, sharegpt format; read 2026-11-22",
     framings=("records", "document"),
