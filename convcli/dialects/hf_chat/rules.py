@@ -74,8 +74,26 @@ def _for_templates(survey: Survey) -> Iterable[Breach]:
             yield Breach("misplaced-part", NodeRef(i), problem, "warning")
 
 
+def _for_gpt_oss(survey: Survey) -> Iterable[Breach]:
+    """Finds what the template of gpt-oss rejects or omits in rows with its key `thinking` (TRL 1.16, 2026-11-28)."""
+    natives = [native if isinstance(native, dict) else {} for native in survey.natives]
+    if not any(native.get("thinking") for native in natives):
+        return
+    for i, native in enumerate(natives):
+        calls = native.get("tool_calls") or ()
+        if calls and native.get("content") and native.get("thinking"):
+            problem = "the template of gpt-oss fails on text and thinking in a message with calls"
+            yield Breach("text-beside-calls", NodeRef(i), problem, "warning", help=HARMONY_HELP)
+        if len(calls) > 1:
+            problem = "the template of gpt-oss writes only the first call of a message"
+            yield Breach("misplaced-part", NodeRef(i), problem, "warning", help=HARMONY_HELP)
+
+
+HARMONY_HELP = "--to harmony writes all of it as text"
+
 RULES = (
     for_outputs(Rule(("misplaced-part",), _for_templates)),
+    for_outputs(Rule(("text-beside-calls", "misplaced-part"), _for_gpt_oss, subjects=("reasoning",))),
     for_outputs(Rule((*ORDER, "misplaced-part"), _for_llamafactory)),
     for_outputs(Rule(("not-allowed",), _for_datasets)),
 )
