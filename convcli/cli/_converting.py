@@ -355,7 +355,8 @@ class Converting:
         """Reports how many rows are in each split."""
         if self.arguments.split is not None and self.arranged is not None and self.total and self.total.outputs:
             counts = ", ".join(f"{name} {count:,}" for name, count in self.arranged.rows.items())
-            self.screen.announce(f"note: rows by split: {counts}\n")
+            empty = "; datasets loads no split without rows" if 0 in self.arranged.rows.values() else ""
+            self.screen.announce(f"note: rows by split: {counts}{empty}\n")
 
     def _judge_unread(self) -> None:
         """Lists what was skipped, and decides whether that is acceptable."""

@@ -120,6 +120,7 @@ class Redacting:
         if len(files) > 1 and out_dir is None:
             raise JobError("several-inputs", f"{len(files):,} inputs, and one output", help="use --out-dir DIR")
         refuse_same({"-o": output or "-" if out_dir is None else None, "--report": report})
+        tell_other_format(self.screen, output)
         hits = None if report is None else self._opened_report(report, files, force=force)
         folder = None if out_dir is None else Folder(out_dir, files, force=force)
         try:

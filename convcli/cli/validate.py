@@ -116,7 +116,8 @@ class ValidateArguments(msgspec.Struct, frozen=True):
         settings = self.reading.configuration.settings
         target = self.target or (DIALECT.convert(settings["as"]) if "as" in settings else None)
         form = self.form or settings.get("output-format")
-        form = format_of(formats).convert(form or format_of_report(screen, self.output, names(formats), "full"))
+        can = tuple(TABLES) if self.statistics else names(formats)
+        form = format_of(formats).convert(form or format_of_report(screen, self.output, can, "full"))
         return replace(
             self,
             target=target,

@@ -104,8 +104,9 @@ def _opened(path: str, force: bool, inputs: list[str]) -> Replacement | _Through
     except OSError as error:
         raise cannot_write(path, error) from None
     _refuse_input(path, target, inputs)
-    if target is not None and stat.S_ISDIR(target.st_mode):
-        raise OutputError("cannot-write", f"cannot write {path}: it is a directory")
+    if path.endswith(("/", os.sep)) or (target is not None and stat.S_ISDIR(target.st_mode)):
+        help_text = "name a file in it, or use --out-dir where the command has it"
+        raise OutputError("cannot-write", f"cannot write {path}: it is a directory", help=help_text)
     if target is not None and not stat.S_ISREG(target.st_mode):
         return _Through(path, path)
     if target is not None and not force:

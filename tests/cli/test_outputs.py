@@ -148,6 +148,9 @@ def test_losses_and_hits_are_lines_of_json_if_their_file_is() -> None:
         (("convert", "a.json", "--to", OWN, "-o", "x.csv"), "JSON"),
         (("convert", "a.json", "--to", OWN, "-o", "-", "--losses", "x.csv.gz"), "JSON"),
         (("redact", "a.json", "-o", "/dev/null", "--report", "x.yaml"), "JSON"),
+        (("redact", "a.json", "-o", "x.csv"), "JSON"),
+        (("validate", "a.json", "--statistics", "-o", "x.sarif"), "text"),
+        (("validate", "a.json", "--statistics", "-o", "x.json"), ""),
         (("inspect", "a.json", "-o", "x.parquet"), "text"),
         (("validate", "a.json", "-o", "x.yml"), "text"),
         (("share", "a.json", "-o", "x.txt"), "HTML"),
@@ -160,6 +163,18 @@ def test_a_name_that_promises_another_format_is_noted(line: tuple[str, ...], not
     assert done.returncode == 0, done.stderr
     assert done.stderr.decode().count(" is written as ") == bool(note)
     assert f"is written as {note}\n" in done.stderr.decode() or not note
+
+
+@pytest.mark.parametrize("output", ["new/", "."])
+def test_the_name_of_a_folder_is_no_file(output: str) -> None:
+    done = run("convert", "a.json", "--to", OWN, "-o", output)
+    assert (done.returncode, b"it is a directory" in done.stderr, Path("new").exists()) == (3, True, False)
+
+
+def test_a_split_without_rows_is_noted() -> None:
+    line = ("convert", "b.json", "--to", "hf-chat", "--out-dir", "out", "--split")
+    assert b"no split without rows" in run(*line, "train=0.5,val=0.5").stderr
+    assert b"no split without rows" not in run(*line, "train=1", "--force").stderr
 
 
 def test_a_report_of_hits_is_no_other_file() -> None:
