@@ -204,24 +204,26 @@ class _LocalFolder:
     def sizes(self) -> dict[str, int]:
         from convcli.files.uploads import UNFINISHED  # only jobs in parts need it
 
-        every = (os.path.join(place, name) for place, _, names in os.walk(self._path) for name in names)
+        walk = os.walk(self._path, onerror=_refuse_unreadable)
+        every = (os.path.join(place, name) for place, _, names in walk for name in names)
         found = {}
         for path in every:
-            if not UNFINISHED.fullmatch(path):
-                with suppress(FileNotFoundError):  # another process has replaced it since
-                    found[os.path.relpath(path, self._path).replace(os.sep, "/")] = os.path.getsize(path)
+            if not UNFINISHED.fullmatch(path) and (size := _size(path)) is not None:
+                found[os.path.relpath(path, self._path).replace(os.sep, "/")] = size
         return found
 
     def size(self, name: str) -> int | None:
-        try:
-            return os.path.getsize(os.path.join(self._path, name))
-        except FileNotFoundError:
-            return None
+        return _size(os.path.join(self._path, name))
 
     def read(self, names: Iterable[str]) -> Iterator[bytes]:
         for name in names:
-            with open(os.path.join(self._path, name), "rb") as file:
-                yield file.read()
+            path = os.path.join(self._path, name)
+            try:
+                with open(path, "rb") as file:
+                    content = file.read()
+            except OSError as error:
+                raise _unreadable(path, error) from None
+            yield content
 
     def remove(self, name: str) -> None:
         path = os.path.join(self._path, name)
@@ -243,6 +245,27 @@ class _LocalFolder:
         from convcli.files.uploads import in_folder
 
         return in_folder(self._path)
+
+
+def _size(path: str) -> int | None:
+    """Returns the size of a file; None if it does not exist, as after another process has replaced it."""
+    try:
+        return os.path.getsize(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _refuse_unreadable(error: OSError) -> None:
+    """Raises JobError for a folder that cannot be listed; one that does not exist has no files."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise _unreadable(error.filename, error)
+
+
+def _unreadable(path: str, error: OSError) -> JobError:
+    code = "no-such-file" if isinstance(error, FileNotFoundError) else "unreadable-input"
+    return JobError(code, f"cannot read the file: {error.strerror}", file=path)
 
 
 class _RemoteFolder:

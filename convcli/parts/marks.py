@@ -144,6 +144,10 @@ class PartMark(msgspec.Struct):
         """The number of unacceptable documents and lines, and of unreadable files."""
         return self.totals.refused
 
+    def is_of(self, part: Part) -> bool:
+        """True if it is the mark of this part; the folder may have had another name."""
+        return msgspec.structs.replace(self.part, out=part.out) == part
+
     @property
     def pieces(self) -> tuple[InputPiece, ...]:
         """Its pieces as they are in the open files."""
@@ -170,7 +174,7 @@ def finished(parts: Sequence[Part], *, is_listed: bool = True, asks: bool = Fals
         marked = [part for part in some if part.mark in sizes or (asks and folder.size(part.mark) is not None)]
         for part, raw in zip(marked, folder.read(part.mark for part in marked), strict=True):
             mark = read_mark(raw)
-            if mark is not None and mark.part == part and mark.version == __version__:
+            if mark is not None and mark.is_of(part) and mark.version == __version__:
                 lagging = {name: size for name, size in mark.outputs.items() if sizes.get(name) != size}
                 if not lagging or (asks and all(folder.size(name) == size for name, size in lagging.items())):
                     yield mark

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from itertools import count, islice, takewhile
 from typing import Any
 
 import msgspec
@@ -14,13 +15,15 @@ from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, layout
 from convcli.files.names import is_lines, without_packing
 from convcli.files.outputs import NewFolders, open_output
-from convcli.files.stores import OutputFolder, folder_at, join
+from convcli.files.stores import OutputFolder, folder_at, is_url, join
 from convcli.jobs import inputs
 from convcli.jobs.pieces import InputPiece
 from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import SUCCESS
 from convcli.parts.marks import PartMark, read_mark
-from convcli.parts.planning import MARK_NAME, RESTORE
+from convcli.parts.planning import RESTORE
+from convcli.parts.verifying import expected_parts, mark_names
+from convcli.validation.wording import counted
 from convcli.wire import exact_json
 
 _NO_NAMES = frozenset(("", ".", ".."))
@@ -38,13 +41,12 @@ class Restored(msgspec.Struct):
 def restore_inputs(path: str, out: str, *, force: bool = False) -> Restored:
     """Writes each input of the job in the folder at `path` into the folder `out`, with names below their common folder.
 
-    Ranges of one file become one file again. Raises JobError `unfinished-job` if not all parts are complete, or
-    `not-a-restore-file` without restore records, and ContentError if a document was edited."""
+    Ranges of one file become one file again. Raises JobError `unfinished-job` if not all parts are complete,
+    `not-a-restore-file` without restore records, or `usage` if `out` is no other local folder, and ContentError if a
+    file of the job was changed."""
+    _refuse_folder(out, path)
     folder, done = folder_at(path), Restored()
-    if folder.size(SUCCESS) is None:
-        help_text = "the same command that made the parts completes them"
-        raise JobError("unfinished-job", f"the folder has no {SUCCESS} of a job in parts", file=path, help=help_text)
-    names = sorted(name for name in folder.sizes() if MARK_NAME.fullmatch(name))
+    names = _complete(folder, path)
     files = _Files(out, _common(_marks(folder, names)), force)
     try:
         for mark in _marks(folder, names):
@@ -55,15 +57,39 @@ def restore_inputs(path: str, out: str, *, force: bool = False) -> Restored:
         files.end()
     finally:
         files.discard()
+    if not files.count:
+        raise JobError("not-a-restore-file", "the parts have no documents", file=path)
     done.files = files.count
     return done
 
 
-def _marks(folder: OutputFolder, names: Sequence[str]) -> Iterator[PartMark]:
-    for name, raw in zip(names, folder.read(names), strict=True):
+def _refuse_folder(out: str, path: str) -> None:
+    if is_url(out):
+        raise JobError("usage", "convcli parts restore writes into a local folder, not a store")
+    parts, files = (os.path.join(os.path.realpath(each), "") for each in (path, out))
+    if not is_url(path) and files.startswith(parts):
+        raise JobError("usage", "--out-dir is in the folder of the parts", help="restore into another folder")
+
+
+def _complete(folder: OutputFolder, path: str) -> dict[int, str]:
+    """Returns the names of the marks of all parts. Raises JobError `unfinished-job` if one is missing."""
+    sizes, problem = folder.sizes(), f"the folder has no {SUCCESS} of a job in parts"
+    if SUCCESS in sizes:
+        names, expected = mark_names(sizes), expected_parts(folder, sizes, path)
+        if len(names) == expected and expected - 1 in names:
+            return names
+        problem = f"the job has {counted(expected, 'part')}, and the folder has {counted(len(names), 'mark')}"
+    help_text = "the same command that made the parts completes them"
+    raise JobError("unfinished-job", problem, file=path, help=help_text)
+
+
+def _marks(folder: OutputFolder, names: Mapping[int, str]) -> Iterator[PartMark]:
+    for (number, name), raw in zip(names.items(), folder.read(names.values()), strict=True):
         mark = read_mark(raw)
         if mark is None:
             raise ContentError("not-a-restore-file", "this version of convcli cannot read the mark", file=name)
+        if mark.part.number != number:
+            raise ContentError("not-a-restore-file", "this is the mark of another part", file=name)
         if not mark.part.task.restores:
             help_text = "convert with --restore-file all writes them"
             raise JobError("not-a-restore-file", "the parts have no restore records", file=name, help=help_text)
@@ -76,13 +102,26 @@ def _restored(mark: PartMark, path: str, folder: OutputFolder) -> Iterator[tuple
     if name not in mark.outputs:
         return
     converted = inputs.documents(join(path, name), mark.part.task.target)
-    records = map(exact_json.parse, next(folder.read([RESTORE + name])).splitlines())
-    for piece, count in zip(mark.pieces, mark.records, strict=True):
-        some = list(islice(records, count))
+    records = _records(mark, folder)
+    for piece, length in zip(mark.pieces, mark.records, strict=True):
+        some = list(islice(records, length))
         originals = [_original(document.value, record, name) for record, document in zip(some, converted, strict=False)]
-        if len(originals) != count:
+        if len(originals) != length:
             raise ContentError("patch-does-not-fit", "the part has fewer documents than restore records", file=name)
         yield piece, originals, some
+    if next(converted, None) is not None:
+        raise ContentError("patch-does-not-fit", "the part has more documents than restore records", file=name)
+
+
+def _records(mark: PartMark, folder: OutputFolder) -> Iterator[Any]:
+    """Returns the restore records of a part. Raises ContentError if they are not those that its mark counts."""
+    name = RESTORE + mark.part.name
+    raw = next(folder.read([name]))
+    lines = raw.splitlines()
+    is_whole = len(mark.pieces) == len(mark.records) and sum(mark.records) == len(lines)
+    if not is_whole or sha256(raw).hexdigest() != mark.sums.get(name):
+        raise ContentError("patch-does-not-fit", "the restore records are not as the job wrote them", file=name)
+    return map(exact_json.parse, lines)
 
 
 def _original(document: Any, record: Any, name: str) -> Any:
@@ -148,15 +187,19 @@ class _Files:
         self._folders.discard()
 
     def _opened(self, piece: InputPiece, chosen: Framing, part: str) -> DocumentWriter:
-        name = without_packing(os.path.join(*_steps(piece.file)[self._common :]))
-        suffixes = (".jsonl", ".ndjson") if chosen == "jsonl" else (SUFFIXES[chosen],)
-        name = name if name.lower().endswith(suffixes) else name + SUFFIXES[chosen]
-        path = os.path.join(self._out, name)
-        if path in self._names:
-            raise JobError("same-output", f"{path} is already the file of another input")
+        path = next(path for path in self._paths(piece, chosen) if path not in self._names)
         self._names.add(path)
         self._folders.make(os.path.dirname(path))
         return DocumentWriter(open_output(path, force=self._force, inputs=[part]), chosen)
+
+    def _paths(self, piece: InputPiece, chosen: Framing) -> Iterator[str]:
+        """Yields the names that the file may have: without compression, and with a number if others have that name."""
+        suffixes = (".jsonl", ".ndjson") if chosen == "jsonl" else (SUFFIXES[chosen],)
+        steps = _steps(without_packing(piece.file))[self._common :] or ["input"]
+        name = os.path.join(self._out, *steps)
+        stem, suffix = os.path.splitext(name) if name.lower().endswith(suffixes) else (name, SUFFIXES[chosen])
+        yield stem + suffix
+        yield from (f"{stem}-{number}{suffix}" for number in count(2))
 
 
 def _layout(piece: InputPiece, documents: list[Any], records: list[Any]) -> Framing:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -13,7 +14,11 @@ from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import REPORT, SUCCESS, is_of_job
 from convcli.parts.marks import PartMark, read_mark
 from convcli.parts.planning import MARK_NAME, OUTPUT_NAME
+from convcli.validation.wording import counted
 from convcli.wire import exact_json
+
+MOST_MISSING = 1_000
+"""Missing parts that are named one by one."""
 
 
 class PartProblem(msgspec.Struct, frozen=True):
@@ -38,17 +43,18 @@ def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
     Reads all outputs. Raises JobError `not-parts` for a folder without the report of a job."""
     folder = folder_at(path)
     sizes = folder.sizes()
-    expected = _expected_parts(folder, sizes, path)
+    expected = expected_parts(folder, sizes, path)
     if SUCCESS not in sizes:
         yield PartProblem(SUCCESS, "is missing: the job has not succeeded")
-    known, names = set[str](), sorted(name for name in sizes if MARK_NAME.fullmatch(name))
-    present = {int(name.removeprefix("_done/").removesuffix(".json")) for name in names}
-    for number in sorted(set(range(expected)) - present):
-        yield PartProblem(f"_done/{number:05}.json", "is missing: the part was not finished")
-    for name, raw in zip(names, folder.read(names), strict=True):
+    known, names = set[str](), mark_names(sizes)
+    yield from _missing(names, expected)
+    for (number, name), raw in zip(names.items(), folder.read(names.values()), strict=True):
         mark = read_mark(raw)
         if mark is None:
             yield PartProblem(name, "is no mark that this version of convcli can read")
+            continue
+        if number >= expected or mark.part.number != number:
+            yield PartProblem(name, "is the mark of another part")
             continue
         known |= mark.outputs.keys()
         differences = list(_of_part(mark, folder, sizes, verified))
@@ -60,13 +66,30 @@ def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
         yield PartProblem(name, "has an unfinished copy of a killed process; the next run removes it", "warning")
 
 
-def _expected_parts(folder: OutputFolder, sizes: dict[str, int], path: str) -> int:
+def mark_names(names: Iterable[str]) -> dict[int, str]:
+    """Returns the names of marks among these names by the number of their part, in order."""
+    marks = (name for name in names if MARK_NAME.fullmatch(name))
+    return dict(sorted((int(name.removeprefix("_done/").removesuffix(".json")), name) for name in marks))
+
+
+def _missing(names: Mapping[int, str], expected: int) -> Iterator[PartProblem]:
+    """Yields the missing marks; of very many, the first and their number, since the report may be damaged."""
+    missing = (number for number in range(expected) if number not in names)
+    for number in islice(missing, MOST_MISSING):
+        yield PartProblem(f"_done/{number:05}.json", "is missing: the part was not finished")
+    rest = expected - sum(number < expected for number in names) - MOST_MISSING
+    if rest > 0:
+        yield PartProblem(REPORT, f"has {counted(rest, 'further part')} without a mark")
+
+
+def expected_parts(folder: OutputFolder, sizes: Mapping[str, int], path: str) -> int:
+    """Returns the number of parts in the report of a job. Raises JobError `not-parts` if it has no report."""
     try:
         report = exact_json.parse(next(folder.read([REPORT]))) if REPORT in sizes else None
     except ContentError:
         report = None
     parts = report.get("parts") if isinstance(report, dict) else None
-    if not isinstance(parts, int):
+    if type(parts) is not int or parts < 1:
         help_text = "the command that made the parts, without --part and with --engine local, writes the report"
         raise JobError("not-parts", f"the folder has no {REPORT} of a job in parts", file=path, help=help_text)
     return parts

@@ -154,3 +154,109 @@ def test_a_restore_file_of_parts_has_no_name_of_its_own(folder: Path, capfd: pyt
     assert "--join and --restore-file exclude each other" in capfd.readouterr().err
     assert main([*words[:3], "hf-chat", *words[4:], "--restore-file", "all", "--max-turns", "2"]) == 2
     assert "--restore-file excludes options that split conversations" in capfd.readouterr().err
+
+
+def remove(name: str) -> None:
+    Path("out", name).unlink()
+
+
+def replace(name: str, content: bytes) -> None:
+    Path("out", name).write_bytes(content)
+
+
+def exchange(first: str, second: str) -> None:
+    (one, other) = Path("out", first).read_bytes(), Path("out", second).read_bytes()
+    replace(first, other)
+    replace(second, one)
+
+
+def make_folder_of(name: str) -> None:
+    remove(name)
+    Path("out", name).mkdir()
+
+
+def make_loop_of(name: str) -> None:
+    remove(name)
+    Path("out", name).symlink_to(Path(name).name)
+
+
+def repeat_last_line(name: str) -> None:
+    lines = Path("out", name).read_bytes().splitlines(keepends=True)
+    replace(name, b"".join([*lines, lines[-1]]))
+
+
+PART, KEPT, MARK, LAST = "part-00001.jsonl", "_restore/part-00001.jsonl", "_done/00001.json", "_done/00003.json"
+DAMAGES: dict[str, tuple[Any, str]] = {
+    "a mark is missing": (lambda: remove(MARK), "unfinished-job"),
+    "the last mark is missing": (lambda: remove(LAST), "unfinished-job"),
+    "a mark is a folder": (lambda: make_folder_of(MARK), "unfinished-job"),
+    "a mark is too much": (lambda: replace("_done/00077.json", Path("out", MARK).read_bytes()), "unfinished-job"),
+    "two marks are exchanged": (lambda: exchange(MARK, LAST), "not-a-restore-file"),
+    "a mark is not JSON": (lambda: replace(MARK, b"\x00\xff"), "not-a-restore-file"),
+    "there are more parts": (lambda: replace("_report.json", b'{"parts": 1000000000000}'), "unfinished-job"),
+    "the report is of another program": (lambda: replace("_report.json", b'{"parts": true}'), "not-parts"),
+    "the report is missing": (lambda: remove("_report.json"), "not-parts"),
+    "a part is missing": (lambda: remove(PART), "no-such-file"),
+    "a part is a folder": (lambda: make_folder_of(PART), "is-a-directory"),
+    "a part is a link to itself": (lambda: make_loop_of(PART), "unreadable-input"),
+    "a part is longer": (lambda: repeat_last_line(PART), "patch-does-not-fit"),
+    "two parts are exchanged": (lambda: exchange(PART, "part-00002.jsonl"), "patch-does-not-fit"),
+    "the records are missing": (lambda: remove(KEPT), "no-such-file"),
+    "the records are longer": (lambda: repeat_last_line(KEPT), "patch-does-not-fit"),
+    "the records are not JSON": (lambda: replace(KEPT, b"{\n"), "patch-does-not-fit"),
+    "records of two parts are exchanged": (lambda: exchange(KEPT, "_restore/part-00002.jsonl"), "patch-does-not-fit"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_folder_is_neither_verified_nor_restored(
+    folder: Path, damage: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert convert(1_500, source="in/a.jsonl") == 0
+    assert len(list(Path("out").glob("part-*.jsonl"))) == 4
+    change, code = DAMAGES[damage]
+    change()
+    capfd.readouterr()
+    assert main(["parts", "verify", "out"]) in (1, 2)
+    assert main(["parts", "restore", "out", "--out-dir", "back"]) in (1, 2)
+    assert f"error[{code}]" in capfd.readouterr().err
+    assert not [path for path in Path("back").rglob("*") if path.is_file()]
+
+
+def test_inputs_whose_files_would_have_the_same_name_get_numbers(folder: Path) -> None:
+    Path("in/a.jsonl.gz").write_bytes(gzip.compress("\n".join(LINES[:9]).encode()))
+    Path("in/b.jsonl").write_text("\n".join(LINES[:3]))
+    words = ["in/a.jsonl", "in/a.jsonl.gz", "in/b.jsonl", "in/b.jsonl.gz", "./in/b.jsonl"]
+    call = ["convert", *words, "--to", "gemini", "--engine", "local", "--out-dir", "out", "--restore-file", "all"]
+    assert main(call) == 0
+    assert main(["parts", "restore", "out", "--out-dir", "back"]) == 0
+    lengths = {path.name: len(values(path)) for path in Path("back").iterdir()}
+    assert lengths == {"a.jsonl": 60, "a-2.jsonl": 9, "b.jsonl": 3, "b-2.jsonl": 9, "b-3.jsonl": 3}
+
+
+@pytest.mark.parametrize("out", ["out", "out/_restore", "link/again", "memory://b/again"])
+def test_files_are_not_restored_into_the_folder_of_the_parts_or_a_store(
+    folder: Path, out: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert convert(1 << 20, source="in/deep/one.json") == 0
+    Path("link").symlink_to("out")
+    before = sorted(Path("out").rglob("*"))
+    assert main(["parts", "restore", "out", "--out-dir", out, "--force"]) == 2
+    assert "error[usage]" in capfd.readouterr().err
+    assert (sorted(Path("out").rglob("*")), Path("memory:").exists()) == (before, False)
+
+
+def test_a_job_of_which_nothing_was_converted_restores_nothing(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("in/a.jsonl").write_text('{"messages": 3}\n')
+    assert convert(1 << 20, "--from", "openai-chat", "--keep-going", source="in/a.jsonl") == 1
+    assert main(["parts", "restore", "out", "--out-dir", "back"]) == 2
+    assert "the parts have no documents" in capfd.readouterr().err
+
+
+def test_a_folder_with_another_name_keeps_its_finished_parts(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert convert(1_500, source="in/a.jsonl") == 0
+    remove(MARK)
+    shutil.move("out", "moved")
+    words = ["convert", "in/a.jsonl", "--to", "gemini", "--engine", "local", "--out-dir", "moved"]
+    assert main([*words, "--part-size", "1500", "--restore-file", "all"]) == 0
+    assert "3 of 4 parts were finished before" in capfd.readouterr().err
