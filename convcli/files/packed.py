@@ -234,16 +234,18 @@ def joined(chunks: Iterator[bytes], stored: CountedFile) -> bytes:
     Packed content that must be in memory as a whole is limited; records read one at a time are not. Raises
     ContentError beyond the limit.
     """
-    if not stored.packer:
-        return b"".join(chunks)
-    pieces, total = list[bytes](), 0
+    return b"".join(limited(chunks, stored.name) if stored.packer else chunks)
+
+
+def limited(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """Yields the unpacked chunks of one document. Raises ContentError if it is too large for the memory."""
+    total = 0
     for chunk in chunks:
-        pieces.append(chunk)
         total += len(chunk)
         if total > MAX_UNPACKED:
             message = f"unpacked, the document is larger than {MAX_UNPACKED >> 30} GiB"
-            raise ContentError("compression-bomb", message, file=stored.name)
-    return b"".join(pieces)
+            raise ContentError("compression-bomb", message, file=name)
+        yield chunk
 
 
 def decompressed(pieces: Iterator[bytes], packer: str, name: str) -> Iterator[bytes]:

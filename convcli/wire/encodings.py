@@ -20,6 +20,7 @@ ARCHIVE, DATABASE = b"PK\x03\x04", b"SQLite format 3\0"
 _MAGIC = (
     (DATABASE, "a SQLite database"),
     (ARCHIVE, "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
     (b"<|start|>", "text in OpenAI's harmony format"),
     (b"<|im_start|>", "ChatML text"),
     (b"H:2,block", "a database of H2 or Nitrite, such as those of JetBrains AI"),

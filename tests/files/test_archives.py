@@ -7,6 +7,7 @@ import io
 import json
 import struct
 import sys
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -122,3 +123,73 @@ def test_a_bomb_is_refused(tmp_path: Path) -> None:
     (record,) = read(tmp_path / "a.eval", archive([b'"' + b" " * (4 << 20) + b'"']))
     assert record.error is not None
     assert record.error.code == "compression-bomb"
+
+
+def of(members: list[tuple[str, Any]], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """An archive of these files; a name may occur twice."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as written, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a repeated name
+        for name, content in [("header.json", {}), *members]:
+            written.writestr(name, content if isinstance(content, bytes) else json.dumps(content))
+    return file.getvalue()
+
+
+def opened(path: Path, data: bytes) -> ArchiveSource:
+    path.write_bytes(data)
+    source = open_input(str(path))
+    assert isinstance(source, ArchiveSource)
+    return source
+
+
+def test_of_two_samples_with_one_name_the_last_is_read_and_the_other_is_named(tmp_path: Path) -> None:
+    name = "samples/a_epoch_1.json"
+    with opened(
+        tmp_path / "a.eval", of([(name, {"id": 1}), ("samples/b_epoch_1.json", {}), (name, {"id": 2})])
+    ) as source:
+        assert [record.value for record in source.each()] == [{"id": 2}, {}]
+        assert source.others == ("header.json", f"an earlier {name}")
+
+
+def test_what_is_no_sample_is_named(tmp_path: Path) -> None:
+    files = ["samples/", "samples/notes.txt", "Samples/b_epoch_1.JSON", "reductions.json"]
+    with opened(tmp_path / "a.eval", of([("samples/a_epoch_1.json", 1), *((name, b"") for name in files)])) as source:
+        assert [record.value for record in source.each()] == [1]
+        assert source.others == ("header.json", "samples/notes.txt", "Samples", "reductions.json")
+
+
+def test_an_invalid_sample_is_reported_with_the_position_in_its_file(tmp_path: Path) -> None:
+    (record,) = read(tmp_path / "a.eval", of([("samples/a_epoch_1.json", b'{"id": 1,\n "b": oops}')]))
+    assert record.error is not None
+    assert record.error.message.startswith("in samples/a_epoch_1.json:2:7: ")
+    (record,) = read(tmp_path / "a.eval", of([("samples/\x1b[31m.json", b"{oops")]))
+    assert record.error is not None
+    assert "'samples/\\x1b[31m.json':1:2" in record.error.message
+
+
+def test_only_some_of_very_many_files_that_share_their_bytes_are_read(tmp_path: Path) -> None:
+    """Ten thousand names for the same packed megabyte would be 10 GB."""
+    data = of([("samples/a_epoch_1.json", "".join(map(chr, range(256, 9_000))))])
+    directory, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
+    sample = data.index(b"PK\x01\x02", directory + 4)
+    names = (data[sample:end].replace(b"a_epoch_1", f"{number:09}".encode()) for number in range(1_000))
+    central = data[directory:sample] + b"".join(names)
+    about = struct.pack("<HHHHIIH", 0, 0, 1_001, 1_001, len(central), directory, 0)
+    records = read(tmp_path / "a.eval", data[:directory] + central + b"PK\x05\x06" + about)
+    codes = {record.error.code for record in records if record.error is not None}
+    readable = sum(record.error is None for record in records)
+    assert (len(records), codes, 0 < readable < 100) == (1_000, {"compression-bomb"}, True)
+
+
+def test_one_sample_has_at_most_the_size_of_one_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convcli.files.packed.MAX_UNPACKED", 5_000)
+    first, second = read(tmp_path / "a.eval", archive(["a" * 4_000, "b" * 6_000]))
+    assert (first.value, second.value) == ("a" * 4_000, None)
+    assert second.error is not None
+    assert second.error.code == "compression-bomb"
+
+
+def test_an_archive_without_files_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.eval").write_bytes(b"PK\x05\x06" + b"\0" * 18)
+    with pytest.raises(ContentError, match="an empty zip archive"), open_input(str(tmp_path / "a.eval")) as source:
+        list(source.each())

@@ -3,8 +3,8 @@
 Specification: inspect_ai 0.3.285 (EvalLog of versions 2 and 3, EvalSample, ChatMessage); read 2026-11-22.
 
 Quirks
-- A log has samples, each a conversation; an archive (`.eval`) has a file for each. Data about the whole evaluation
-  belongs to no sample.
+- A log has samples, each a conversation; an archive (`.eval`) has a file for each, or a folder of pieces in version 3
+  (`files.chunked`). Data about the whole evaluation belongs to no sample.
 - Long strings and images are in `attachments`, referenced by hash (`attachment://`). convcli resolves the references.
 - Tools, and token counts and stop reasons of answers, are only in `events` and in the last output.
 - The text of a failed call is in `error`; its content is then empty.
