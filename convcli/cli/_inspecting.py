@@ -108,11 +108,15 @@ class Inspecting:
 
     def _follow(self) -> NoReturn:
         from convcli.cli import _following
+        from convcli.views.rows import LONGEST
 
         file, arguments, width = self._one_file(), self.arguments, self._width()
         lines = arguments.form == "table" and width is not None
+        if lines and arguments.whole:
+            raise JobError("usage", "--follow and --no-trunc exclude each other", help="add --output-format jsonl")
         view = tables.View(width if lines else None, self.screen.out)
-        rows = _following.rows(file.path, arguments.reading, _room_of_texts(width))
+        room, longest = _room_of_texts(width) if lines else 0, None if arguments.whole else LONGEST
+        rows = _following.rows(file.path, arguments.reading, room, longest, self.screen.announce)
         _following.show(rows, self.screen, view, events=arguments.events == "show")
 
     def _one_file(self) -> InputFile:
@@ -120,11 +124,14 @@ class Inspecting:
         arguments = self.arguments
         others = {"-o": arguments.output, "--out-dir": arguments.out_dir, "--tools": arguments.tool_rows,
                   "--summary": arguments.summary, "--message": arguments.number is not None,
-                  "--where": arguments.where, "--columns": arguments.columns, "--limit": arguments.limit}  # fmt: skip
+                  "--where": arguments.where, "--columns": arguments.columns,
+                  "--limit": arguments.limit is not None}  # fmt: skip
         if named := [name for name, value in others.items() if value]:
             raise JobError("usage", f"--follow and {named[0]} exclude each other")
         if arguments.form not in ("table", "jsonl"):
             raise JobError("usage", f"--follow cannot write {arguments.form}", help="it writes table and jsonl")
+        if arguments.reading.selection is not None:
+            raise JobError("usage", "--follow excludes the options that choose transcripts")
         files = arguments.reading.find(arguments.paths)
         if len(files) != 1 or files[0].path == "-":
             raise JobError("usage", "--follow is for one file")
