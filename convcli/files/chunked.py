@@ -3,7 +3,8 @@
 `sample.json` has the sample without its lists. `messages/N.json`, `events/N.json`, `calls/N.json` and
 `attachments/N.json` have the items of a list from number N. The conversation is ranges of the list of messages
 (`message_refs`), and `attachment://N` refers to an item of the attachments.
-Format: inspect_ai/log/_recorders/chunked (format.py, read.py); read 2026-11-28."""
+Format: inspect_ai/log/_recorders/chunked (format.py, read.py), as `inspect log convert-chunked` of 0.3.285 writes it;
+read 2026-11-28."""
 
 from __future__ import annotations
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from hashlib import sha256
 from itertools import islice
 from typing import Literal
 
 import msgspec
 
-from convcli.files.stores import OutputFolder, folder_at
+from convcli.files.framing import open_stored
+from convcli.files.stores import OutputFolder, folder_at, join
 from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import REPORT, SUCCESS, is_of_job
 from convcli.parts.marks import PartMark, read_mark
@@ -57,7 +59,7 @@ def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
             yield PartProblem(name, "is the mark of another part")
             continue
         known |= mark.outputs.keys()
-        differences = list(_of_part(mark, folder, sizes, verified))
+        differences = list(_of_part(mark, path, sizes, verified))
         verified.parts += not differences
         yield from differences
     for name in sorted(name for name in sizes if OUTPUT_NAME.fullmatch(name) and name not in known):
@@ -95,7 +97,7 @@ def expected_parts(folder: OutputFolder, sizes: Mapping[str, int], path: str) ->
     return parts
 
 
-def _of_part(mark: PartMark, folder: OutputFolder, sizes: dict[str, int], verified: Verified) -> Iterator[PartProblem]:
+def _of_part(mark: PartMark, path: str, sizes: dict[str, int], verified: Verified) -> Iterator[PartProblem]:
     for name, size in mark.outputs.items():
         if name not in sizes:
             yield PartProblem(name, "is missing")
@@ -103,7 +105,16 @@ def _of_part(mark: PartMark, folder: OutputFolder, sizes: dict[str, int], verifi
             yield PartProblem(name, f"has {sizes[name]:,} bytes instead of {size:,}")
         elif name not in mark.sums:
             yield PartProblem(name, "has no checksum in its mark")
-        elif sha256(next(folder.read([name]))).hexdigest() != mark.sums[name]:
+        elif _checksum(join(path, name)) != mark.sums[name]:
             yield PartProblem(name, "has another content (SHA-256)")
         else:
             verified.files, verified.bytes = verified.files + 1, verified.bytes + size
+
+
+def _checksum(path: str) -> str:
+    """Returns the SHA-256 of an output, which can be larger than the memory."""
+    checksum = sha256()
+    with closing(open_stored(path)) as stored:
+        for piece in iter(stored.read, b""):
+            checksum.update(piece)
+    return checksum.hexdigest()

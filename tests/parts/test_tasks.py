@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -166,6 +167,21 @@ def test_verify_finds_each_file_that_is_not_as_it_was_written(
     edit(Path("out", name))
     assert main(["parts", "verify", "out"]) == 1
     assert f"error: {name} {problem}" in capfd.readouterr().err
+
+
+def test_verify_needs_less_memory_than_a_part(folder: Path) -> None:
+    """A compressed file is one part, however large it is."""
+    Path("in/a.jsonl").write_text(json.dumps({"messages": [{"role": "user", "content": "x" * (8 << 20)}]}))
+    parts = plan(["in/a.jsonl"], "out", TASK)
+    begin(parts)
+    run_part(parts[0])
+    finish(parts)
+    tracemalloc.start()
+    verified = Verified()
+    assert list(verify("out", verified)) == []
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 << 20 < verified.bytes
 
 
 def test_verify_needs_the_report_of_a_job(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
