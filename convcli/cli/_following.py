@@ -69,11 +69,13 @@ def rows(
     ConvcliError if it is no transcript from the beginning, or has stayed unreadable; BrokenPipeError if the reader of
     standard output is gone.
     """
-    look, problem, waited = Look(path, reading, in_short, longest), None, 0
+    look, waited = Look(path, reading, in_short, longest), 0
+    problem: ConvcliError | None = None
     while True:
-        waited += 1
-        if look.has_changed():
-            problem, waited = None, 0
+        has_changed = look.has_changed()
+        waited = 0 if has_changed else waited + 1
+        if has_changed or (problem is not None and waited <= PATIENCE):  # a database may have been locked
+            problem = None
             try:
                 new = look.new_rows()
             except ConvcliError as error:

@@ -16,7 +16,7 @@ import pytest
 from convcli.__main__ import main
 from convcli.cli._following import PATIENCE, Look, content_of, rows
 from convcli.jobs.reading import ReadingOptions
-from convcli.model.errors import ConvcliError
+from convcli.model.errors import ContentError, ConvcliError
 from tests.cli.test_following import HEADER, said
 from tests.cli_cases import ROOT, command, environment
 
@@ -228,3 +228,18 @@ def test_it_ends_when_the_reader_of_its_output_is_gone(path: Path) -> None:
         assert json.loads(process.stdout.readline())["text"] == "one"
         process.stdout.close()
         assert process.wait(timeout=60) == 141
+
+
+def test_what_could_not_be_read_is_read_again(path: Path, follow: Follow, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database may be locked for a moment, without a change of its file."""
+    path.write_text(texts("a", "one"))
+    is_locked = iter([False, True, True])
+    read = Look.new_rows
+
+    def new_rows(look: Look) -> list[Any]:
+        if next(is_locked, False):
+            raise ContentError("locked", "the database is locked")
+        return read(look)
+
+    monkeypatch.setattr(Look, "new_rows", new_rows)
+    assert follow(lambda: path.write_text(texts("a", "one", "two")), *STILL) == [(0, "one"), (1, "two")]
