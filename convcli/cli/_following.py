@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from convcli.files.folders import MESSAGES, stands_for_folder
 from convcli.files.framing import open_source
+from convcli.files.names import split_line
 from convcli.files.packed import may_wait
 from convcli.files.sqlite import LOG
 from convcli.files.stores import is_url
 from convcli.jobs.choosing import LOOK_AHEAD
 from convcli.jobs.documents import Document, Skipped
 from convcli.jobs.inputs import UNDETECTED
-from convcli.jobs.paths import split_line
 from convcli.model.errors import ContentError, ConvcliError, JobError
 from convcli.report.message import line
 from convcli.report.tables import View, jsonl

@@ -99,7 +99,7 @@ def _marks(folder: OutputFolder, names: Mapping[int, str]) -> Iterator[PartMark]
 def _restored(mark: PartMark, path: str, folder: OutputFolder) -> Iterator[tuple[InputPiece, list[Any], list[Any]]]:
     """Yields each piece of a part with its original documents and their records."""
     name = mark.part.name
-    if name not in mark.outputs and not mark.written:
+    if name not in mark.outputs and not mark.totals.written:
         return
     converted = inputs.documents(join(path, name), mark.part.task.target)
     records = _records(mark, folder)
