@@ -170,7 +170,6 @@ def convert(screen: Screen, arguments: ConvertArguments) -> int:
     from convcli.report.losses import summary
 
     _refuse_options(arguments)
-
     task = Task(
         "convert",
         arguments.reading.dialect,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from convcli.dialects.opencode.parts import (
@@ -85,8 +86,10 @@ def lift_session(document: Native, context: LiftContext) -> Transcript:
     extra = INFO.lift(info, transcript) or {}
     transcript.cwd = None if transcript.cwd == SESSION["directory"] else transcript.cwd
     order = sorted(range(len(natives)), key=lambda i: str(natives[i]["info"]["id"]))
-    for at, i in enumerate(order):
-        _MessageReader([natives[k] for k in order], at, i, transcript, context).lift()
+    infos = [natives[i]["info"] for i in order]
+    linked = _linked([info["role"] for info in infos])
+    for at, (i, to) in enumerate(zip(order, linked, strict=True)):
+        _MessageReader(natives[i], None if to is None else infos[to], at, i, transcript, context).lift()
     time = without_nulls(info["time"])
     transcript.created_at = _take_time(time, "created")
     transcript.updated_at = _take_time(time, "updated")
@@ -104,14 +107,40 @@ def _take_time(time: Native, key: str) -> str | None:
     return text
 
 
+def _linked(roles: Sequence[str]) -> list[int | None]:
+    """Returns for each message the index of the one whose values it repeats: for a prompt that of the answer after
+    it, for an answer that of the prompt before it."""
+    linked: list[int | None] = [None] * len(roles)
+    last: int | None = None
+    for at, role in enumerate(roles):
+        if role == "user":
+            last = at
+        else:
+            linked[at] = last
+    last = None
+    for at in reversed(range(len(roles))):
+        if roles[at] == "user":
+            linked[at] = last
+        elif roles[at] == "assistant":
+            last = at
+    return linked
+
+
 class _MessageReader:
-    """Reads one message: `number` is its position by id, `index` its position in the document."""
+    """Reads one message: `linked` is the `info` whose values it repeats, `number` its position by id, and `index` its
+    position in the document."""
 
     def __init__(
-        self, natives: list[Native], number: int, index: int, transcript: Transcript, context: LiftContext
+        self,
+        native: Native,
+        linked: Native | None,
+        number: int,
+        index: int,
+        transcript: Transcript,
+        context: LiftContext,
     ) -> None:
-        self.natives, self.number, self.context = natives, number, context
-        self.native, self.transcript = natives[number], transcript
+        self.native, self.linked, self.number = native, linked, number
+        self.transcript, self.context = transcript, context
         self.path: Path = ("messages", index)
 
     def lift(self) -> None:
@@ -136,11 +165,9 @@ class _MessageReader:
     def _usual(self, info: Native) -> Native:
         session = {} if self.transcript.id is None else {"sessionID": self.transcript.id}
         if info["role"] == "user":
-            rows = (native["info"] for native in self.natives[self.number + 1 :])
-            answer: Native = next((row for row in rows if row["role"] == "assistant"), {})
+            answer = self.linked or {}
             return {**session, **usual_user(answer.get("modelID"), answer.get("providerID"))}
-        user_ids = [native["info"]["id"] for native in self.natives[: self.number] if native["info"]["role"] == "user"]
-        return {**session, **usual_assistant(user_ids[-1] if user_ids else info["id"], self.transcript.cwd)}
+        return {**session, **usual_assistant((self.linked or info)["id"], self.transcript.cwd)}
 
     def _parts(self, message: Message, part_paths: list[Path], frame: Frame) -> list[Native]:
         """Reads parts in the order of their ids, and results after the message; returns the other parts."""
@@ -216,21 +243,25 @@ def write_messages(transcript: Transcript) -> list[Native]:
             turns[-1][1].append(message)
         else:
             turns.append((message, []))
-    return [_write_message([turn for turn, _ in turns], k, answers, transcript) for k, (_, answers) in enumerate(turns)]
+    linked = [None if to is None else turns[to][0] for to in _linked([message.role for message, _ in turns])]
+    return [
+        _write_message(message, to, k, answers, transcript)
+        for k, ((message, answers), to) in enumerate(zip(turns, linked, strict=True))
+    ]
 
 
-def _write_message(turns: list[Message], at: int, answers: list[Message], transcript: Transcript) -> Native:
-    message = turns[at]
+def _write_message(
+    message: Message, linked: Message | None, at: int, answers: list[Message], transcript: Transcript
+) -> Native:
     extra = get_extras(message.extras, NAME)
     created = milliseconds_of_time(message.created_at)
     content: Native = {"role": message.role, "time": without_nulls({"created": created, **extra.get("time", {})})}
     content |= {} if transcript.id is None else {"sessionID": transcript.id}
     if message.role == "user":
-        answer = next((turn for turn in turns[at + 1 :] if turn.role == "assistant"), Message("assistant", []))
+        answer = linked or Message("assistant", [])
         content |= usual_user(answer.model, answer.provider)
     else:
-        user_ids = [turn.id for turn in turns[:at] if turn.role == "user"]
-        content |= usual_assistant(user_ids[-1] if user_ids else message.id, transcript.cwd)
+        content |= usual_assistant((linked or message).id, transcript.cwd)
         content |= {"modelID": UNKNOWN, "providerID": UNKNOWN}
         content["tokens"] = write_tokens(message.usage, extra.get("tokens", {}))
     rest = omit(extra, "time", "tokens", "aside", "beside")

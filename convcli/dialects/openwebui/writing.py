@@ -33,12 +33,12 @@ def write_history(transcript: Transcript) -> tuple[Native, list[Native]]:
         if native["parentId"] in natives:
             natives[native["parentId"]]["childrenIds"].append(id_)
     current = transcript.head or next(reversed(natives), None)
-    path: list[Native] = []
+    path: dict[str | None, Native] = {}
     at = current
-    while at in natives and natives[at] not in path:
-        path.append(natives[at])
+    while at in natives and at not in path:
+        path[at] = natives[at]
         at = natives[at]["parentId"]
-    return {"currentId": current, "messages": natives}, path[::-1]
+    return {"currentId": current, "messages": natives}, [*reversed(path.values())]
 
 
 def _write_node(group: list[Message]) -> Native:

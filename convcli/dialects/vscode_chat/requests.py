@@ -228,14 +228,21 @@ def _without_repeated(items: list[Any], messages: list[Message]) -> list[Any]:
     shown = "".join(shown_text(item) or "" for item in items)
     is_repeated = without_space(shown) == without_space(text_of([one for one in rounds if isinstance(one, Text)]))
     thoughts = {without_space(part.text) for part in rounds if isinstance(part, Reasoning)}
-    bare = [write_shown(ToolCall(part.id, part.name, {})) for part in rounds if isinstance(part, ToolCall)]
+    calls = {(part.id, part.name) for part in rounds if isinstance(part, ToolCall)}
     others: list[Any] = []
     for item in items:
         if shown_text(item) is not None:
             others += [] if is_repeated and not except_texts(item) else [item]
-        elif not (isinstance(item, dict) and (item in bare or _is_thought_of(item, thoughts))):
+        elif not (isinstance(item, dict) and (_is_bare_call_of(item, calls) or _is_thought_of(item, thoughts))):
             others.append(item)
     return others
+
+
+def _is_bare_call_of(item: Native, calls: set[tuple[str, str]]) -> bool:
+    id_, name = as_text(item.get("toolCallId")), as_text(item.get("toolId"))
+    return (
+        id_ is not None and name is not None and (id_, name) in calls and item == write_shown(ToolCall(id_, name, {}))
+    )
 
 
 def _is_thought_of(item: Native, thoughts: set[str]) -> bool:
