@@ -239,10 +239,10 @@ def _without_repeated(items: list[Any], messages: list[Message]) -> list[Any]:
 
 
 def _is_bare_call_of(item: Native, calls: set[tuple[str, str]]) -> bool:
-    id_, name = as_text(item.get("toolCallId")), as_text(item.get("toolId"))
-    return (
-        id_ is not None and name is not None and (id_, name) in calls and item == write_shown(ToolCall(id_, name, {}))
-    )
+    id_, name = item.get("toolCallId"), item.get("toolId")
+    if not isinstance(id_, str) or not isinstance(name, str):
+        return False
+    return (id_, name) in calls and item == write_shown(ToolCall(id_, name, {}))
 
 
 def _is_thought_of(item: Native, thoughts: set[str]) -> bool:
