@@ -20,12 +20,12 @@ from convcli.files import stores
 from convcli.jobs import converting, inputs, judging
 from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion
 from convcli.jobs.destinations import Folder
+from convcli.jobs.file_findings import ReportedOnce
 from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.paths import InputFile
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.running import Opened, PieceResult, convert_piece, judge_piece
-from convcli.jobs.storage import ReportedOnce
 from convcli.jobs.summaries import Summary
 from convcli.jobs.workers import Emit, TaskResult, all_done
 from convcli.model.errors import ConvcliError
@@ -279,12 +279,16 @@ def _wanted(sinks: Sinks) -> Wanted:
 def _sinks(wanted: Wanted, emit: Emit) -> Sinks:
     """Returns sinks that emit what they take, with the name of the sink."""
     wants_losses, restores = wanted
-    loss, restore = _named("loss", emit) if wants_losses else None, _named("restore", emit) if restores else None
+    loss, restore = _named("loss", emit) if wants_losses else None, _named_bytes("restore", emit) if restores else None
     return Sinks(loss, _named("finding", emit), restore)
 
 
 def _named(name: str, emit: Emit) -> Any:
     return lambda item: emit((name, item))
+
+
+def _named_bytes(name: str, emit: Emit) -> Callable[[bytes], None]:
+    return lambda data: emit((name, data), len(data))
 
 
 class _EmittedOutput:
@@ -293,7 +297,7 @@ class _EmittedOutput:
     name = ""
 
     def __init__(self, emit: Emit) -> None:
-        self.write = _named("output", emit)
+        self.write = _named_bytes("output", emit)
 
     def commit(self) -> None:
         """Does nothing: the output is complete when the task is."""

@@ -5,24 +5,22 @@ call arguments, it may be intended, unless the called tool has no such parameter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-
-from msgspec.structs import replace
 
 from convcli.engine import texts
 from convcli.files.columns import ALL, Changed, Padding, Path
 from convcli.files.tables import TableSource
 from convcli.jobs.documents import Document, Item
 from convcli.jobs.envelopes import Pattern
+from convcli.jobs.file_findings import TYPE
 from convcli.model.dialect import Dialect
 from convcli.model.errors import RefusedError
-from convcli.model.findings import OF_FILE, Finding
+from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
 from convcli.validation import schemas
 from convcli.wire.pointers import pointer
 
-TYPE = "column-type"
 CERTAIN = "filled in by the column type: no tool called without it has such a parameter"
 DOUBTFUL = "--nulls keep keeps all of them: intended nulls and padding look the same"
 
@@ -123,33 +121,6 @@ def _doubted(
         for key in sorted(keys.get(column, frozenset()).difference(call.arguments)):
             if not isinstance(named, dict) or key in named:
                 yield (*column, key), pointer((*path, key))
-
-
-class ReportedOnce:
-    """Holds back findings that are reported once per file while processes report them for parts of it."""
-
-    def __init__(self) -> None:
-        self._pending = dict[tuple[str, str, str], Finding]()
-
-    def only(self, report: Callable[[Finding], None]) -> Callable[[Finding], None]:
-        """Wraps a receiver so that it gets only what is not held back."""
-        return lambda finding: report(finding) if self.is_other(finding) else None
-
-    def is_other(self, finding: Finding) -> bool:
-        """True if such findings may repeat within a file; otherwise it is held back."""
-        if finding.code not in OF_FILE:
-            return True
-        key = finding.code, finding.file, finding.message
-        before = self._pending.setdefault(key, finding)
-        if before is not finding and finding.code != TYPE:
-            graver = finding if before.severity == "info" != finding.severity else before
-            self._pending[key] = replace(graver, count=before.count + finding.count)
-        return False
-
-    def rest(self) -> Iterator[Finding]:
-        """Yields what was held back, as one process would have reported it for the whole file."""
-        pending, self._pending = self._pending, {}
-        yield from sorted(pending.values(), key=lambda finding: finding.code != TYPE)
 
 
 def _changed(changed: Changed, file: str) -> Finding:

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeAlias
 
 from convcli.model.libraries import load_libraries
 
@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnContext
     from multiprocessing.process import BaseProcess
 
-Emit: TypeAlias = Callable[[Any], None]
+
+class Emit(Protocol):
+    """Emits an item; `size`: its bytes, if there may be many."""
+
+    def __call__(self, item: Any, /, size: int = 0) -> None: ...
+
+
 Work: TypeAlias = Callable[[Any, Emit], Any]
 """Does a task, emits items, and returns a value. Work, task and items must survive pickling."""
 
@@ -42,6 +48,8 @@ MOST_AHEAD = 128
 """The same limit for all processes together, because a process may have only so many files open."""
 TOGETHER = 64
 """Emitted items that are pickled together."""
+MOST_BYTES = 1 << 17
+"""Bytes of emitted items from which they are pickled: until then, the caches of the processor hold them."""
 PATIENCE = 1.0
 """Seconds between checks for a process that has died unnoticed."""
 GRACE = 10.0
@@ -234,7 +242,7 @@ class _Worker:
             try:
                 value = self._work(task, spool.emit)
             finally:
-                spool.flush()
+                spool.end()
             self._is_busy = False
             return value
         except SystemExit as stopped:
@@ -262,36 +270,41 @@ def _unheard(number: int, _: object) -> None:
 
 
 class _Batches:
-    """Emits items in batches: a pickle stores shared structure only once."""
+    """Emits items in batches: a pickle stores shared structure only once.
+
+    The file is written over what the task before has left: the system then needs no new memory for it.
+    """
 
     def __init__(self, spool: int) -> None:
-        self._spool, self._items = spool, list[Any]()
+        self._spool, self._items, self._size = spool, list[Any](), 0
+        self._end = os.lseek(spool, 0, os.SEEK_SET)
         self._failure: OutputError | None = None
-        self._empty()
 
-    def emit(self, item: Any) -> None:
+    def emit(self, item: Any, /, size: int = 0) -> None:
         if self._failure is not None:  # otherwise later items would be read as the first
             raise self._failure
         self._items.append(item)
-        if len(self._items) == TOGETHER:
-            self.flush()
+        self._size += size
+        if len(self._items) == TOGETHER or self._size >= MOST_BYTES:
+            self._flush()
 
-    def _empty(self) -> None:
-        """Deletes what is in the file; the next write must not leave a hole before it."""
-        os.ftruncate(self._spool, 0)
-        os.lseek(self._spool, 0, os.SEEK_SET)
-
-    def flush(self) -> None:
-        """Writes the batch; nothing after a failure, which `emit` has raised."""
-        if self._failure is not None:
-            return
-        items, self._items = self._items, []
+    def end(self) -> None:
+        """Writes the last batch; nothing after a failure, which `emit` has raised. Nobody can read half a batch."""
         try:
-            write_all(self._spool, pickle.dumps(items, pickle.HIGHEST_PROTOCOL))
+            if self._failure is None:
+                self._flush()
+        finally:
+            os.ftruncate(self._spool, self._end)
+
+    def _flush(self) -> None:
+        items, self._items, self._size = self._items, [], 0
+        batch = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        try:
+            write_all(self._spool, batch)
         except OSError as error:
-            self._empty()  # half a batch cannot be read
             self._failure = cannot_write("a temporary file", error)
             raise self._failure from None
+        self._end += len(batch)
 
 
 _workers: list[_Worker] = []

@@ -11,7 +11,7 @@ import msgspec
 
 from convcli.files.claims import CLAIMS
 from convcli.files.stores import OutputFolder, folder_at
-from convcli.jobs.storage import ReportedOnce
+from convcli.jobs.file_findings import ReportedOnce
 from convcli.jobs.summaries import Summary
 from convcli.model.errors import JobError
 from convcli.model.findings import OF_FILE, Finding
