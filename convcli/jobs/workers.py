@@ -313,16 +313,27 @@ _workers: list[_Worker] = []
 
 def _begin(work: Work, spools: Sequence[Descriptor], over: Connection, threshold: tuple[int, int, int]) -> None:
     """Runs first in a new process, which starts with signals blocked."""
+    from multiprocessing.util import Finalize
+
     gc.set_threshold(*threshold)
     worker = _Worker(work, spools)
     _workers[:] = [worker]
     worker.obey_signals()
+    Finalize(None, _leave, exitpriority=0)
     Thread(target=_watch, args=[over], daemon=True).start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
 
 
 def _do(slot: int, task: Any) -> Any:
     return _workers[0].do(slot, task)
+
+
+def _leave() -> None:
+    """Ends the process when its work is done. Python would first free each object, which takes 0.05 s."""
+    if sys.exc_info() == (None, None, None):
+        with suppress(AttributeError, OSError, ValueError):  # it may be closed
+            sys.stdout.flush()
+        os._exit(0)
 
 
 def _watch(over: Connection) -> None:
