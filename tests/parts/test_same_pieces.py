@@ -55,7 +55,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Done:
         def results() -> Iterator[Any]:
             for task in each:
                 reported = list[Any]()
-                value = work(task, reported.append)
+                value = work(task, lambda item, size=0, taken=reported: taken.append(item))
                 tasks.append((task, reported))
                 yield SimpleNamespace(
                     emitted=partial(iter, reported), value=lambda value=value: value, has_failed=False
