@@ -316,7 +316,7 @@ class Converting:
             _shared.announce_joined(self.screen, self.total.calls, self.total.conversations)
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
             if self.total.outputs:
-                _judged.announce_forms(self.screen, self.total.forms, self.total.target)
+                _judged.announce_forms(self.screen, self.total.forms)
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     def _record(self) -> None:

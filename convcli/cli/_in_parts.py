@@ -200,7 +200,7 @@ def convert(screen: Screen, arguments: ConvertArguments) -> int:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
         total = report.totals.summary
         if total.transcripts or total.refused:
-            _judged.announce_forms(screen, total.forms, total.target)
+            _judged.announce_forms(screen, total.forms)
             screen.announce(summary(total, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     job = msgspec.structs.replace(_job(screen, arguments), allowed=allowance(arguments.allow_bad))
@@ -266,6 +266,7 @@ def validate(screen: Screen, arguments: Any) -> int:
         _judged.announce_skipped(screen, totals.skipped, transcripts)
         if transcripts:
             screen.announce(tally(severities, transcripts - totals.clean, transcripts, screen.err))
+        _judged.announce_forms(screen, totals.summary.forms)
         _judged.announce_converted(screen, arguments.target, totals.converted)
 
     job = _job(screen, arguments)

@@ -9,6 +9,7 @@ from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from convcli.jobs.row_forms import RowForms
     from convcli.model.dialect import Dialect
 
 
@@ -22,13 +23,13 @@ def announce_skipped(screen: Screen, skipped: int, transcripts: int, *, may_be_n
             raise JobError("no-input", "no file holds a transcript", help="name a file to see what is wrong with it")
 
 
-def announce_forms(screen: Screen, forms: Mapping[str, int], dialect: str) -> None:
-    """Prints a note on training rows that a trainer cannot read as one data set."""
-    if forms:
+def announce_forms(screen: Screen, forms: RowForms) -> None:
+    """Prints a note on the training rows of each dialect that a trainer cannot read as one data set."""
+    for dialect, of_dialect in forms.items():
         from convcli import dialects
         from convcli.jobs.row_forms import note_on_forms
 
-        note = note_on_forms(forms, dialects.get(dialect))
+        note = note_on_forms(of_dialect, dialects.get(dialect))
         screen.announce(f"note: {note}\n" if note else "")
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from convcli.jobs.judging import JudgingOptions, Verdict
     from convcli.jobs.paths import InputFile
     from convcli.jobs.reading import ReadingOptions
+    from convcli.jobs.row_forms import RowForms
     from convcli.model.findings import Finding, Severity
 
 EXAMPLES = """\
@@ -140,7 +141,7 @@ class _Validating:
         self.bad = self.total = self.known = self.skipped = 0
         self.severities: Counter[Severity] = Counter()
         self.converted: Counter[str] = Counter()
-        self.forms: dict[str, Counter[str]] = {}
+        self.forms: RowForms = {}
 
     def run(self) -> int:
         from convcli.files.outputs import open_output
@@ -196,8 +197,7 @@ class _Validating:
         _judged.announce_skipped(self.screen, self.skipped, self.total, may_be_none=self.arguments.transcripts_only)
         if self.total:
             self.screen.announce(tally(self.severities, self.bad, self.total, self.screen.err, known=self.known))
-        for dialect, forms in self.forms.items():
-            _judged.announce_forms(self.screen, forms, dialect)
+        _judged.announce_forms(self.screen, self.forms)
         _judged.announce_converted(self.screen, self.arguments.target, self.converted)
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
@@ -266,6 +266,8 @@ class _Validating:
         )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+        from convcli.jobs.row_forms import count_form
+
         for verdict in verdicts:
             if verdict.is_skipped:
                 self.skipped += 1
@@ -279,7 +281,7 @@ class _Validating:
             self.total += not verdict.is_of_file
             self.converted[verdict.dialect] += verdict.is_converted
             if verdict.columns:
-                self.forms.setdefault(verdict.dialect, Counter())[verdict.columns] += 1
+                count_form(self.forms, verdict.dialect, verdict.columns)
             yield verdict
 
 

@@ -25,7 +25,7 @@ from convcli.jobs.inputs import Input
 from convcli.jobs.items import beginnings
 from convcli.jobs.paths import InputFile
 from convcli.jobs.results import AS_IT_IS, ItemResult, RowShape, item_results
-from convcli.jobs.row_forms import columns_of
+from convcli.jobs.row_forms import columns_of, count_form
 from convcli.jobs.summaries import Summary, shown_types
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -276,7 +276,7 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
     summary.transcripts += step.is_read and not step.number
     summary.rows += step.is_read
     if step.is_read and (columns := columns_of(step.document, job.target)):
-        summary.forms[columns] = summary.forms.get(columns, 0) + 1
+        count_form(summary.forms, job.target.name, columns)
     if step.item is not None and step.item.dialect.name not in summary.sources:
         summary.sources.append(step.item.dialect.name)
     summary.refused += step.is_refused

@@ -7,10 +7,12 @@ first such row, except that SFT ignores `label`. Columns such as `tools` and `im
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from convcli.model.dialect import Dialect
 
+RowForms: TypeAlias = dict[str, dict[str, int]]
+"""Numbers of training rows by dialect and columns."""
 LABELS = ("label", "kto_tag")
 """Columns with the label of a row, which KTO learns from."""
 _SEPARATOR = ", "
@@ -23,10 +25,10 @@ def columns_of(document: Any, dialect: Dialect) -> str:
     return _SEPARATOR.join(key for key in dialect.form_columns if document.get(key) is not None)
 
 
-def add_forms(forms: dict[str, int], more: Mapping[str, int]) -> None:
-    """Adds numbers of rows by their columns."""
-    for columns, count in more.items():
-        forms[columns] = forms.get(columns, 0) + count
+def count_form(forms: RowForms, dialect: str, columns: str, number: int = 1) -> None:
+    """Counts rows with these columns."""
+    of_dialect = forms.setdefault(dialect, {})
+    of_dialect[columns] = of_dialect.get(columns, 0) + number
 
 
 def note_on_forms(forms: Mapping[str, int], dialect: Dialect) -> str:

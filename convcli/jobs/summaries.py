@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from convcli.jobs.row_forms import add_forms
+from convcli.jobs.row_forms import RowForms, count_form
 from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.proof.reasons import PROGRAM_TURN, SET, Level, Loss
 
@@ -57,7 +57,7 @@ class Summary(msgspec.Struct):
     transcripts with losses · `refused`: unacceptable documents and lines · `failing`: losses of levels that the job
     does not accept · `outputs`: written · `withheld`: sessions not converted only because of a refused line ·
     `incomplete`: transcripts without their refused lines, and `left_out` the number of these lines · `calls`,
-    `conversations`: joined calls, and what became of them · `forms`: training rows by their columns · `groups`: at most
+    `conversations`: joined calls, and what became of them · `forms`: training rows by dialect and columns · `groups`: at most
     a little more than `most_groups`, with exact counts.
     """
 
@@ -76,7 +76,7 @@ class Summary(msgspec.Struct):
     calls: int = 0
     conversations: int = 0
     groups: dict[str, LossCount] = {}
-    forms: dict[str, int] = {}
+    forms: RowForms = {}
     most_groups: int = MOST_GROUPS
 
     @property
@@ -127,7 +127,9 @@ class Summary(msgspec.Struct):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
             self._group(group.level, group.kind, group.label, group.first).count += group.count
-        add_forms(self.forms, other.forms)
+        for dialect, forms in other.forms.items():
+            for columns, number in forms.items():
+                count_form(self.forms, dialect, columns, number)
 
     def _group(self, level: Level, kind: str, label: str, first: Loss) -> LossCount:
         """Returns the group of these losses, or that of all other groups if there are too many."""

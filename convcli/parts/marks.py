@@ -9,7 +9,9 @@ from typing import Any
 import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
+from convcli.jobs.judging import Verdict
 from convcli.jobs.pieces import InputPiece
+from convcli.jobs.row_forms import count_form
 from convcli.jobs.summaries import MOST_GROUPS, Summary
 from convcli.model.errors import ContentError
 from convcli.model.findings import OF_FILE, Finding
@@ -84,12 +86,14 @@ class PartTotals(msgspec.Struct):
         if dialect and dialect not in self.summary.sources:
             self.summary.sources.append(dialect)
 
-    def count_verdict(self, findings: list[Finding], dialect: str, *, is_converted: bool = False) -> None:
+    def count_verdict(self, verdict: Verdict) -> None:
         """Counts a validated document."""
-        self.count_document(dialect)
-        if is_converted:
-            self.converted[dialect] = self.converted.get(dialect, 0) + 1
-        self.clean += not findings
+        self.count_document(verdict.dialect)
+        if verdict.columns:
+            count_form(self.summary.forms, verdict.dialect, verdict.columns)
+        if verdict.is_converted:
+            self.converted[verdict.dialect] = self.converted.get(verdict.dialect, 0) + 1
+        self.clean += not verdict.findings
 
     def count_finding(self, finding: Finding) -> None:
         """Counts a finding."""

@@ -84,7 +84,7 @@ def validate_part(part: Part, attempt: int = 1) -> PartMark:
                 if verdict.is_skipped:
                     mark.totals.skipped += 1
                 elif not verdict.is_of_file:
-                    mark.totals.count_verdict(verdict.findings, verdict.dialect, is_converted=verdict.is_converted)
+                    mark.totals.count_verdict(verdict)
                 for finding in verdict.findings:
                     outputs.finding(finding)
             outputs.end(result)

@@ -70,5 +70,6 @@ def test_rows_of_several_inputs_and_jobs_are_counted_together(tmp_path: Path) ->
     for more in (["-o", "o.jsonl"], ["--out-dir", "o"], ["--out-dir", "p", "--engine", "local"]):
         assert note in run("convert", *inputs, "--to", "hf-chat", *more, cwd=tmp_path).stderr
     assert note not in run("convert", *inputs, "--to", "hf-chat", "--form", "messages").stderr
-    assert note in run("validate", *inputs, "--from", "hf-chat").stderr
+    for more in ([], ["--out-dir", "q", "--engine", "local"]):
+        assert note in run("validate", *inputs, "--from", "hf-chat", *more, cwd=tmp_path).stderr
     assert b"note:" not in run("validate", inputs[0], "--from", "hf-chat").stderr
