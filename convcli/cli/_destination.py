@@ -47,7 +47,9 @@ def destination(
         from convcli.jobs.destinations import Folder
 
         is_of_one = paths == list(arguments.paths) and len(paths) == 1
-        return Destination(job, folder=Folder(arguments.out_dir, files, force=arguments.force, is_of_one=is_of_one))
+        others = arguments.losses, arguments.restore_file, arguments.receipt
+        folder = Folder(arguments.out_dir, files, force=arguments.force, is_of_one=is_of_one, others=others)
+        return Destination(job, folder=folder)
     return _single(arguments, paths, job)
 
 

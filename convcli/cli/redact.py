@@ -112,7 +112,7 @@ class Redacting:
         self, paths: tuple[str, ...], output: str | None, out_dir: str | None, report: str | None, *, force: bool
     ) -> int:
         """Writes masked files. Returns the exit code."""
-        from convcli.files.outputs import refuse_same
+        from convcli.files.outputs import NewFolders, refuse_same
         from convcli.jobs.destinations import Folder
 
         files = self.reading.find(paths)
@@ -121,9 +121,12 @@ class Redacting:
             raise JobError("several-inputs", f"{len(files):,} inputs, and one output", help="use --out-dir DIR")
         refuse_same({"-o": output or "-" if out_dir is None else None, "--report": report})
         tell_other_format(self.screen, output)
-        hits = None if report is None else self._opened_report(report, files, force=force)
-        folder = None if out_dir is None else Folder(out_dir, files, force=force)
+        folder = None if out_dir is None else Folder(out_dir, files, force=force, others=[report])
+        folders, hits = NewFolders(), None
         try:
+            if out_dir is not None:
+                folders.make(out_dir)  # the report may be in it
+            hits = None if report is None else self._opened_report(report, files, force=force)
             for file in files:
                 with self.codes.guard(file.path), self.reading.opened(file.path) as source:
                     self._one(source, file, folder, output or "-", force=force)
@@ -137,7 +140,7 @@ class Redacting:
                     hits.add(row)
                 hits.commit()
         finally:
-            for target in (folder, hits):
+            for target in (folder, hits, folders):
                 if target is not None:
                     target.discard()
         return self._finished()

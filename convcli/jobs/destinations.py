@@ -30,21 +30,31 @@ class Folder:
     """A tree of outputs like that of the inputs. No input is replaced; outputs appear in batches, at `flush`.
 
     `is_of_one`: there is one input, and each of its transcripts gets a file. Otherwise, if files can have only one
-    transcript, those of an input with several are in a folder with the input's name.
+    transcript, those of an input with several are in a folder with the input's name · `others`: the files that the job
+    writes too, None for one that is not wanted.
     """
 
-    def __init__(self, path: str, inputs: Iterable[InputFile], *, force: bool = False, is_of_one: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        inputs: Iterable[InputFile],
+        *,
+        force: bool = False,
+        is_of_one: bool = False,
+        others: Iterable[str | None] = (),
+    ) -> None:
         from convcli.files.batches import OutputBatch
 
         self.path, self.force, self.is_of_one = path, force, is_of_one
         self.batch = OutputBatch()
         inputs = list(inputs)
-        self._inputs = frozenset(os.path.realpath(split_line(file.path)[0]) for file in inputs)
+        named = (*(split_line(file.path)[0] for file in inputs), *filter(None, others))
+        self._named = frozenset(map(os.path.realpath, named))
         self._outputs = set[str]()
         self._folders = NewFolders(os.path.join(path, stem(file)) for file in inputs)
 
     def output(self, file: InputFile, suffix: str) -> Output:
-        """Opens the output for an input. Raises JobError if it is another input, or another input's output."""
+        """Opens the output for an input. Raises JobError if it is another input or output."""
         old = split_name(file.relative)[1]
         keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
         return self._opened(file, os.path.join(self.path, stem(file) + (old if keeps else suffix)))
@@ -55,10 +65,8 @@ class Folder:
 
     def _opened(self, file: InputFile, path: str) -> Output:
         real = os.path.realpath(path)
-        if path in self._outputs or (real in self._inputs and real != os.path.realpath(file.path)):
-            raise JobError(
-                "same-output", f"{path} is another input, or the output of one", help="convert it separately"
-            )
+        if path in self._outputs or (real in self._named and real != os.path.realpath(file.path)):
+            raise JobError("same-output", f"{path} is another input or output", help="convert it separately")
         self._outputs.add(path)
         self._folders.make(os.path.dirname(path))
         return self.batch.output(path, force=self.force, inputs=[file.path])

@@ -181,3 +181,16 @@ def test_a_report_of_hits_is_no_other_file() -> None:
     for report, code in (("a.json", "output-is-input"), ("x", "usage")):
         done = run("redact", "a.json", "-o", "x", "--report", report, "--force")
         assert (done.returncode, f"[{code}]" in done.stderr.decode(), Path("x").exists()) == (2, True, False)
+    assert run("redact", "b.json", "--out-dir", "masked", "--report", "masked/hits.json").returncode == 0
+    assert sorted(path.name for path in Path("masked").iterdir()) == ["b.json", "hits.json"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [("redact", "b.json", "--report"), ("convert", "b.json", "--to", OTHER, "--losses"),
+     ("convert", "b.json", "--to", OTHER, "--restore-file"), ("convert", "b.json", "--to", OTHER, "--receipt")],
+)  # fmt: skip
+def test_an_output_in_a_folder_is_no_file_of_another_option(line: tuple[str, ...]) -> None:
+    Path("out").mkdir()
+    done = run(*line, "out/b.json", "--out-dir", "out", "--force")
+    assert (done.returncode, b"[same-output]" in done.stderr) == (2, True)
