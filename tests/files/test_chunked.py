@@ -14,14 +14,14 @@ from convcli.wire import exact_json
 from tests.files.test_archives import of, read
 
 FOLDER = "samples/a/b_epoch_1"
-POOL = [{"role": "user", "content": f"attachment://{number}"} for number in range(4)]
+POOL = [{"role": "user", "content": f"attachment://{number}"} for number in range(12)]
 PIECES: dict[str, Any] = {
     "sample.json": {"id": "a/b", "epoch": 1, "input": "", "target": "", "message_refs": [[0, 1], [2, 4]]},
     "metadata.json": {"from": "test"},
     "skeleton.json": {},
-    "messages/10.json": POOL[3:],
-    "messages/0.json": POOL[:1],
-    "messages/2.json": POOL[1:3],
+    "messages/10.json": POOL[10:],
+    "messages/0.json": POOL[:2],
+    "messages/2.json": POOL[2:10],
     "events/0.json": [{"event": "info"}],
     "events/stats.json": {},
     "events/uuids.json": [],
@@ -60,9 +60,11 @@ def test_it_is_converted_with_its_attachments(tmp_path: Path, capfd: pytest.Capt
         ("sample.json", [], f"in {FOLDER}/sample.json: this is no object"),
         ("messages/2.json", {}, f"in {FOLDER}/messages/2.json: this is no list"),
         ("messages/10.json", b"[1", f"in {FOLDER}/messages/10.json:1:3: "),
-        ("messages/10.json", None, f"in {FOLDER}/sample.json: message_refs are no ranges of the messages"),
+        ("messages/2.json", None, f"in {FOLDER}/messages/10.json: the piece of messages before this one is missing"),
+        ("attachments/0.json", ["zero"], f"in {FOLDER}/attachments/2.json: the piece of attachments before"),
+        ("sample.json", {"message_refs": [[0, 12]] * 100_000}, "the sample has more than 1,048,576 messages"),
         *(("sample.json", {"message_refs": value}, "message_refs are no ranges") for value in
-          ({}, [1], [[1]], [[0, True]], [[-1, 2]], [[2, 1]], [["0", "1"]])),
+          ({}, [1], [[1]], [[0, True]], [[-1, 2]], [[2, 1]], [[2, 13]], [["0", "1"]])),
     ],
 )  # fmt: skip
 def test_a_piece_that_is_missing_or_damaged_is_named(tmp_path: Path, name: str, value: Any, message: str) -> None:
