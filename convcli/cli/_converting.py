@@ -14,7 +14,7 @@ from convcli.cli import _judged, _shaping, _shared
 from convcli.cli._convert_arguments import ConvertArguments
 from convcli.cli._destination import destination
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
-from convcli.cli._output_names import LISTS, tell_other_format
+from convcli.cli._output_names import LISTS, announce_other_format
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Unread, allowance
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError, OutputError
@@ -97,8 +97,8 @@ class Converting:
         self.recording = self._recording(paths, folders)
         goal = destination(arguments, self.files, paths, job, folders)
         self.folder, self.joined, self.arranged, self.tables = goal.folder, goal.joined, goal.arranged, goal.tables
-        tell_other_format(self.screen, arguments.output)
-        tell_other_format(self.screen, arguments.losses, fitting=LISTS)
+        announce_other_format(self.screen, arguments.output)
+        announce_other_format(self.screen, arguments.losses, fitting=LISTS)
         if arguments.losses is not None:
             self.losses = ValueFile(open_output(arguments.losses, force=arguments.force, inputs=paths))
         if arguments.restore_file is not None:

@@ -40,11 +40,11 @@ def format_of_report(screen: Screen, output: str | None, formats: Collection[str
     named = named_format(output or "", formats)
     if named is None:
         written, fitting = ("HTML", ()) if otherwise == "html" else ("text", (".txt",))
-        tell_other_format(screen, output, written, fitting)
+        announce_other_format(screen, output, written, fitting)
     return named or otherwise
 
 
-def tell_other_format(
+def announce_other_format(
     screen: Screen, output: str | None, written: str = "JSON", fitting: Collection[str] = _TRANSCRIPTS
 ) -> None:
     """Prints a note if an output such as `out.csv` is not written in that format."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import add_option, declare
 from convcli.cli._diagnostics import DiagnosticPrinter, ExitCodes
-from convcli.cli._output_names import LISTS, tell_other_format
+from convcli.cli._output_names import LISTS, announce_other_format
 from convcli.cli._types import PATH, format_of
 from convcli.model.errors import UNACCEPTABLE, JobError
 from convcli.report import tables
@@ -120,7 +120,7 @@ class Redacting:
         if len(files) > 1 and out_dir is None:
             raise JobError("several-inputs", f"{len(files):,} inputs, and one output", help="use --out-dir DIR")
         refuse_same({"-o": output or "-" if out_dir is None else None, "--report": report})
-        tell_other_format(self.screen, output)
+        announce_other_format(self.screen, output)
         folder = None if out_dir is None else Folder(out_dir, files, force=force, others=[report])
         folders, hits = NewFolders(), None
         try:
@@ -194,7 +194,7 @@ class Redacting:
         from convcli.files.outputs import open_output
         from convcli.jobs.destinations import ValueFile
 
-        tell_other_format(self.screen, path, fitting=LISTS)
+        announce_other_format(self.screen, path, fitting=LISTS)
         return ValueFile(open_output(path, force=force, inputs=[file.path for file in files]))
 
     def _rows(self) -> Iterator[Row]:

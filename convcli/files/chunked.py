@@ -1,8 +1,8 @@
 """Samples of Inspect archives that are stored in pieces: a folder for each, as in logs of version 3.
 
 `sample.json` has the sample without its lists. `messages/N.json`, `events/N.json`, `calls/N.json` and
-`attachments/N.json` have the items of a list from number N, without gaps. The conversation is ranges of the list of messages
-(`message_refs`), and `attachment://N` refers to an item of the attachments.
+`attachments/N.json` have the items of a list from number N, without gaps. The conversation is ranges of the list of
+messages (`message_refs`), and `attachment://N` refers to an item of the attachments.
 Format: inspect_ai/log/_recorders/chunked (format.py, read.py), as `inspect log convert-chunked` of 0.3.285 writes it;
 read 2026-11-28."""
 

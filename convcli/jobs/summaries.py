@@ -57,8 +57,8 @@ class Summary(msgspec.Struct):
     transcripts with losses · `refused`: unacceptable documents and lines · `failing`: losses of levels that the job
     does not accept · `outputs`: written · `withheld`: sessions not converted only because of a refused line ·
     `incomplete`: transcripts without their refused lines, and `left_out` the number of these lines · `calls`,
-    `conversations`: joined calls, and what became of them · `forms`: training rows by dialect and columns · `groups`: at most
-    a little more than `most_groups`, with exact counts.
+    `conversations`: joined calls, and what became of them · `forms`: training rows by dialect and columns · `groups`:
+    at most a little more than `most_groups`, with exact counts.
     """
 
     sources: list[str]
