@@ -128,8 +128,8 @@ def lift(document: Any) -> Transcript:
     else:
         context.origin.form = COMPOSER
         transcript.extras = make_extras(NAME, COMPOSERS.lift(document, transcript))
-        key = next(key for key in BUBBLES if document.get(key))
-        for i, bubble in enumerate(document[key]):
+        key = next((key for key in BUBBLES if document.get(key)), BUBBLES[0])
+        for i, bubble in enumerate(document.get(key) or ()):
             _lift_bubble(bubble, (key, i), context)
     return transcript
 

@@ -133,6 +133,11 @@ def test_what_cursor_left_out_is_a_thought() -> None:
     assert message.parts == [Reasoning("[REDACTED]", extras={"cursor": {"redacted": True}})]
 
 
+@pytest.mark.parametrize("bubbles", [[], None])
+def test_a_session_of_the_editor_may_have_no_bubbles(bubbles: Any) -> None:
+    assert DIALECT.lift({"composerId": "c", "name": "N", "bubbles": bubbles}).messages == []
+
+
 def test_all_three_kinds_are_detected() -> None:
     said = row("user", {"type": "text", "text": "Hi."})
     for document in (
