@@ -49,7 +49,10 @@ COLUMNS = ["rule", "file", "line", "pointer", "length"]
     "--write-allow", "writes_allowed", is_flag=True, help="With --check: add what is found to the file of --allow."
 )
 @add_option(
-    "--report", type=PATH, metavar="FILE", help="Write the rule, place and length of each masked value as JSON."
+    "--report",
+    type=PATH,
+    metavar="FILE",
+    help="Write the rule, place and length of each masked value: a JSON array, or lines in FILE.jsonl.",
 )
 @add_option(
     "-O",

@@ -23,7 +23,7 @@ def read_side_file(path: str, what: str = "file", help: str = "") -> bytes:
         packer = packer_of(content[:6])
         return unpacked_value(content, packer, path) if packer else content
     except ContentError as error:
-        raise unreadable(path, error) from None
+        raise unreadable(path, ValueError(error.message)) from None
     except FileNotFoundError:
         raise JobError("no-such-file", f"there is no such {what}", file=path, help=help) from None
     except OSError as error:

@@ -22,7 +22,7 @@ def test_a_compressed_file_is_unpacked(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(gzip.compress(b"x"))
     assert read_side_file(str(tmp_path / "a")) == b"x"
     (tmp_path / "a").write_bytes(gzip.compress(b"x" * 100)[:20])
-    with pytest.raises(JobError, match=r"cannot read the file: .*gzip data ends before it is complete"):
+    with pytest.raises(JobError, match="cannot read the file: the gzip data ends before it is complete"):
         read_side_file(str(tmp_path / "a"))
 
 
