@@ -43,7 +43,7 @@ def joined_sample(sample: str, pieces: list[str], parsed: Callable[[str], Any]) 
         every = list[Any]()
         for start, name in _ordered(sample, kind, pieces):
             if start != len(every):
-                raise ContentError("broken-compression", f"the piece of {kind} before this one is missing", file=name)
+                raise ContentError("broken-compression", "it does not begin where the piece before it ends", file=name)
             every += _checked(parsed(name), list, name)
         return every
 

@@ -60,8 +60,8 @@ def test_it_is_converted_with_its_attachments(tmp_path: Path, capfd: pytest.Capt
         ("sample.json", [], f"in {FOLDER}/sample.json: this is no object"),
         ("messages/2.json", {}, f"in {FOLDER}/messages/2.json: this is no list"),
         ("messages/10.json", b"[1", f"in {FOLDER}/messages/10.json:1:3: "),
-        ("messages/2.json", None, f"in {FOLDER}/messages/10.json: the piece of messages before this one is missing"),
-        ("attachments/0.json", ["zero"], f"in {FOLDER}/attachments/2.json: the piece of attachments before"),
+        ("messages/2.json", None, f"in {FOLDER}/messages/10.json: it does not begin where the piece before it ends"),
+        ("attachments/0.json", ["zero"], f"in {FOLDER}/attachments/2.json: it does not begin where"),
         ("sample.json", {"message_refs": [[0, 12]] * 100_000}, "the sample has more than 1,048,576 messages"),
         *(("sample.json", {"message_refs": value}, "message_refs are no ranges") for value in
           ({}, [1], [[1]], [[0, True]], [[-1, 2]], [[2, 1]], [[2, 13]], [["0", "1"]])),
