@@ -124,7 +124,7 @@ def all_done(work: Work, tasks: Iterable[Any], processes: int) -> Iterator[Itera
     pool = _Pool(work, min(processes, MOST_AHEAD))
     try:
         yield pool.in_order(tasks)
-        pool.executor.shutdown()
+        pool.finish()
     finally:
         pool.stop()
 
@@ -152,6 +152,24 @@ class _Pool:
             running.append(TaskResult(self._spools[slot], self._submitted(slot, task)))
         while running:
             yield self._done(running.popleft())
+
+    def finish(self) -> None:
+        """Waits for the processes to end. One that is killed now may hold the lock that another waits for, which the
+        executor does not notice."""
+        watch = Thread(target=self._end_waiting)
+        watch.start()
+        self.executor.shutdown()
+        watch.join()
+
+    def _end_waiting(self) -> None:
+        """Stops processes that do not end by themselves."""
+        from multiprocessing.connection import wait
+
+        running = {worker.sentinel for worker in self._workers}
+        while running and (ended := wait(running, PATIENCE)):
+            running.difference_update(ended)
+        if running:
+            self._over.close()
 
     def stop(self) -> None:
         """Stops running tasks and waits for the processes to end."""

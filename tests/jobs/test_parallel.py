@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import resource
@@ -369,7 +370,7 @@ def large(tmp_path: Path) -> Path:
     messages = [{"role": "user", "name": "n", "content": "x" * 40}] * 40
     line = json.dumps({**CLEAN, "messages": messages}) + "\n"
     source = tmp_path / "in.jsonl"
-    source.write_text(line * (24_000_000 // len(line)))
+    source.write_text(line * (72_000_000 // len(line)))
     return source
 
 
@@ -442,6 +443,30 @@ def test_two_signals_at_once_end_a_worker_without_a_word(capfd: pytest.CaptureFi
     with pytest.raises(KeyboardInterrupt), workers.all_done(both_at_once, iter([1]), 1) as all_done:
         next(all_done)
     assert capfd.readouterr().err == ""
+
+
+def brief(task: int, emit: workers.Emit) -> None:
+    time.sleep(0.3)
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_a_worker_that_is_killed_at_the_end_keeps_no_other_waiting(killed: int) -> None:
+    """One of the two idle workers has the lock of the queue, and the other waits for it."""
+    with workers.all_done(brief, iter(range(2)), 2) as all_done:
+        assert [done.value() for done in all_done] == [None, None]
+        pids = [process.pid or 0 for process in multiprocessing.active_children()]
+        assert len(pids) == 2
+        time.sleep(0.3)  # until both are idle
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+
+        def end() -> None:
+            time.sleep(0.3)
+            os.kill(pids[killed], signal.SIGKILL)
+            os.kill(pids[1 - killed], signal.SIGCONT)
+
+        threading.Thread(target=end).start()
+    assert multiprocessing.active_children() == []
 
 
 def test_workers_end_when_the_program_is_killed(process: subprocess.Popen[bytes], tmp_path: Path) -> None:
