@@ -30,6 +30,11 @@ def split_name(name: str) -> tuple[str, str]:
     return os.path.splitext(without_packing(name))
 
 
+def has_suffix(name: str, suffix: str) -> bool:
+    """True if a file name has this suffix, or another one of JSON Lines."""
+    return name.lower().endswith(LINES if suffix in LINES else suffix)
+
+
 def is_lines(name: str) -> bool:
     """True if the file name has a JSON Lines suffix."""
     return split_name(name)[1].lower() in LINES

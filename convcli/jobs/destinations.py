@@ -9,7 +9,7 @@ from typing import Any
 from convcli.engine.conversion import Conversion
 from convcli.files.framing import Framing
 from convcli.files.layouts import DocumentWriter, row_layouts
-from convcli.files.names import is_lines, is_table, split_line, split_name, without_packing
+from convcli.files.names import has_suffix, is_lines, is_table, split_line, split_name, without_packing
 from convcli.files.outputs import NewFolders, Output, open_output
 from convcli.jobs.documents import Document
 from convcli.jobs.paths import InputFile
@@ -56,8 +56,8 @@ class Folder:
     def output(self, file: InputFile, suffix: str) -> Output:
         """Opens the output for an input. Raises JobError if it is another input or output."""
         old = split_name(file.relative)[1]
-        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
-        return self._opened(file, os.path.join(self.path, stem(file) + (old if keeps else suffix)))
+        kept = old if has_suffix(old, suffix) else suffix
+        return self._opened(file, os.path.join(self.path, stem(file) + kept))
 
     def member(self, file: InputFile, name: str, suffix: str) -> Output:
         """Opens the output for one transcript of an input. Raises JobError as `output` does."""

@@ -16,7 +16,7 @@ from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
 from convcli.files.framing import MAX_LINE
-from convcli.files.names import PACKED, split_line
+from convcli.files.names import LINES, PACKED, split_line
 from convcli.jobs import converting, inputs
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
@@ -47,7 +47,7 @@ LOSSES, FINDINGS, REFUSED, RESTORE = "_losses/", "_findings/", "_refused/", "_re
 UNCUT = (".arrow", ".db", ".eval", ".sse", *PACKED)
 """Suffixes of files that cannot be cut."""
 TABLES = (".parquet",)
-CUT = (".jsonl", ".ndjson", *TABLES)
+CUT = (*LINES, *TABLES)
 """Suffixes of files that can be cut, unless their content is another one."""
 OTHERS = (LOSSES, FINDINGS, REFUSED, RESTORE)
 OUTPUT_NAME = pattern(rf"({'|'.join(OTHERS)})?part-(\d{{5,}})\.jsonl")

@@ -13,7 +13,7 @@ import msgspec
 from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, layout
-from convcli.files.names import is_lines, without_packing
+from convcli.files.names import has_suffix, is_lines, without_packing
 from convcli.files.outputs import NewFolders, open_output
 from convcli.files.stores import OutputFolder, folder_at, is_url, join
 from convcli.jobs import inputs
@@ -194,10 +194,9 @@ class _Files:
 
     def _paths(self, piece: InputPiece, chosen: Framing) -> Iterator[str]:
         """Yields the names that the file may have: without compression, and with a number if others have that name."""
-        suffixes = (".jsonl", ".ndjson") if chosen == "jsonl" else (SUFFIXES[chosen],)
         steps = _steps(without_packing(piece.file))[self._common :] or ["input"]
         name = os.path.join(self._out, *steps)
-        stem, suffix = os.path.splitext(name) if name.lower().endswith(suffixes) else (name, SUFFIXES[chosen])
+        stem, suffix = os.path.splitext(name) if has_suffix(name, SUFFIXES[chosen]) else (name, SUFFIXES[chosen])
         yield stem + suffix
         yield from (f"{stem}-{number}{suffix}" for number in count(2))
 

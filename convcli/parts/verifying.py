@@ -70,8 +70,8 @@ def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
 
 def mark_names(names: Iterable[str]) -> dict[int, str]:
     """Returns the names of marks among these names by the number of their part, in order."""
-    marks = (name for name in names if MARK_NAME.fullmatch(name))
-    return dict(sorted((int(name.removeprefix("_done/").removesuffix(".json")), name) for name in marks))
+    marks = filter(None, map(MARK_NAME.fullmatch, names))
+    return dict(sorted((int(mark[1]), mark[0]) for mark in marks))
 
 
 def _missing(names: Mapping[int, str], expected: int) -> Iterator[PartProblem]:

@@ -127,10 +127,15 @@ def test_nothing_of_the_answer_is_lost_as_content_and_the_record_is_restored(nam
     assert exact_json.key(restore(converted.document, kept)) == exact_json.key(document)
 
 
-def test_losses_of_the_answer_stand_in_the_record() -> None:
-    source, document = RECORDS["a response of LiteLLM"]
+def places_of_losses(name: str) -> dict[str, str]:
+    """The place of each field of a record that Anthropic cannot store."""
+    source, document = RECORDS[name]
     losses = pipeline.convert(document, dialects.get(source), dialects.get("anthropic")).losses
-    places = {loss.field: loss.where for loss in losses}
+    return {loss.field: loss.where for loss in losses}
+
+
+def test_losses_of_the_answer_stand_in_the_record() -> None:
+    places = places_of_losses("a response of LiteLLM")
     assert places["message.stopReason"] == "/response/choices/0/finish_reason"
     assert places["message.usage.inputTokens"] == "/response/usage/prompt_tokens"
 
@@ -148,9 +153,7 @@ def test_an_unknown_key_of_the_answer_is_reported_where_it_stands(name: str) -> 
 
 
 def test_what_a_message_has_of_its_answer_is_reported_where_it_stands() -> None:
-    source, document = RECORDS["responses"]
-    losses = pipeline.convert(document, dialects.get(source), dialects.get("anthropic")).losses
-    places = {loss.field: loss.where for loss in losses}
+    places = places_of_losses("responses")
     assert places["message.createdAt"] == "/response/created_at"
     assert places["extras.openai-responses.request.temperature"] == "/response/temperature"
     assert places["text.metadata.itemId"] == "/response/output/0/id"
