@@ -78,9 +78,8 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
     """Opens the output at a path, "-" for stdout; symbolic links are followed and kept. Nothing is created yet.
 
     It is compressed if the name ends like `x.gz`. A new file is as private as the most private of the `inputs`, which
-    may be FILE:LINE. Raises
-    JobError `output-is-input`, `zstd-missing`, or `output-exists` without `force`; OutputError if there can be no file
-    with this name.
+    may be FILE:LINE. Raises JobError `output-is-input`, `zstd-missing`, or `output-exists` without `force`; OutputError
+    if there can be no file with this name.
     """
     output = _opened(path, force, list(inputs))
     if without_packing(path) == path:
